@@ -147,7 +147,8 @@ RolloutGradient Rollout::pull_back(const RecordGradient& gradient, const std::fu
   found.loads.assign(extent(record_.steps) * coordinates, 0.0);
   found.gravity.assign(extent(robots(), 3), 0.0);
   found.material_scale.assign(extent(robots(), model_->regions()), 0.0);
-  found.density.assign(extent(robots()), 0.0);
+  for (auto* values : {&found.density, &found.rayleigh_mass, &found.rayleigh_stiffness})
+    values->assign(extent(robots()), 0.0);
   found.friction.assign(extent(robots()) * model_->robot.obstacles.size(), 0.0);
   const auto add_given = [](std::span<const double> values, int step, std::vector<double>& to) {
     for (std::size_t k = 0; k < to.size() && !values.empty(); ++k) to[k] += values[extent(step) * to.size() + k];
@@ -182,6 +183,8 @@ RolloutGradient Rollout::pull_back(const RecordGradient& gradient, const std::fu
     add(found.gravity, inputs.gravity);
     add(found.material_scale, inputs.material_scale);
     add(found.density, inputs.density);
+    add(found.rayleigh_mass, inputs.rayleigh_mass);
+    add(found.rayleigh_stiffness, inputs.rayleigh_stiffness);
     add(found.friction, inputs.friction);
   }
   add_given(gradient.q, 0, now.q);

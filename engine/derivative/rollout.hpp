@@ -35,8 +35,8 @@ struct RolloutGradient {
   std::vector<double> loads;           // [T][B x nv], per N
   std::vector<double> gravity;         // B x 3, as Variations has it
   std::vector<double> material_scale;  // B x regions, the same
-  std::vector<double> density;         // B
   std::vector<double> friction;        // B x obstacles, the same
+  std::vector<double> density, rayleigh_mass, rayleigh_stiffness;  // B, the same
 };
 
 class Rollout {

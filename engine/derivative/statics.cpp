@@ -64,10 +64,7 @@ void Statics::set_variations(const Variations& variations) {
   if (std::ranges::any_of(variations.friction, [](double coefficient) { return coefficient > 0; }))
     throw InputError("equilibria on obstacles with friction depend on the way there", "friction of 0");
   for (int b = 0; b < robots(); ++b)
-    robots_[extent(b)]->mechanics.set_variations(
-        {.gravity = part(variations.gravity, b, 3),
-         .material_scale = part(variations.material_scale, b, extent(model_->regions())),
-         .friction = {}});
+    robots_[extent(b)]->mechanics.set_variations(variations_of(variations, robots(), b, 1));
 }
 
 void Statics::solve(int b, std::span<const double> commands, std::span<const double> load) {

@@ -30,7 +30,7 @@ class Statics {
 
   int robots() const { return static_cast<int>(robots_.size()); }
   const ReducedModel& model() const { return *model_; }
-  /// For the equilibria to come; there are none then. Throws as check_variations().
+  /// For the equilibria to come, which damping has no part in; there are none then. Throws as check_variations().
   void set_variations(const Variations& variations);
 
   struct Rest {

@@ -417,6 +417,25 @@ void StepDerivative::add_contacts(int b, const double* w, std::span<const double
   for (std::size_t k = 0; k < rows.contacts.size(); ++k) add_mapped(rows.contacts[k].point, by_point[k], q);
 }
 
+// R has -a/h M u - b/h K u. With A = (1/h^2 + a/h) M + (1 + b/h) K and A w = u* + H^T S m, K w is known.
+void StepDerivative::pull_back_damping(int b, const StateGradient& after, const double* momentum,
+                                       InputGradient& inputs) {
+  const RobotRows& rows = rows_[extent(b)];
+  const RobotSystem own = mechanics_.system(b);
+  const double h = time_step_, *u = u_.data() + extent(b, nv_);
+  const double inertia = inner_product(momentum, u, nv_);
+  double all = 0;  // u . A w
+  for (int k = 0; k < nv_; ++k) {
+    const std::size_t at = extent(b, nv_) + extent(k);
+    all += u[k] * (after.q[at] + after.v[at] / h);
+  }
+  for (std::size_t i = 0; i < rows.conditions.size(); ++i)
+    if (rows.conditions[i].kind != Condition::Kind::slides)
+      all += rows.m[i] * inner_product(rows.H.data() + i * extent(nv_), u, nv_);
+  inputs.rayleigh_mass[extent(b)] = -inertia / h;
+  inputs.rayleigh_stiffness[extent(b)] = -(all - (1 / (h * h) + own.a / h) * inertia) / (h + own.b);
+}
+
 void StepDerivative::pull_back_friction(int b, InputGradient& inputs) {
   const RobotRows& rows = rows_[extent(b)];
   for (std::size_t i = 0; i < rows.conditions.size(); ++i) {
@@ -439,11 +458,11 @@ bool StepDerivative::matrices(int b, StepMatrices& found) {
   mechanics_.solve_robot(b, W_, nv_);
   if (!find_multipliers(b, {}, W_)) return false;
   J_.resize(square);
-  mechanics_.force_jacobian(b, {q_, u_, 1 + mechanics_.robot().rayleigh_stiffness / time_step_}, J_);
+  mechanics_.force_jacobian(b, {q_, u_, 1 / time_step_}, J_);
   Eigen::Map<RowMajor> J(J_.data(), nv_, nv_), by_q(found.q.data(), nv_, nv_);
   const Eigen::Map<const RowMajor> W(W_.data(), nv_, nv_), M(model.mass.data(), nv_, nv_);
   std::ranges::copy(W_, found.load.begin());
-  Eigen::Map<RowMajor>(found.v.data(), nv_, nv_).noalias() = (W * M) / time_step_;
+  Eigen::Map<RowMajor>(found.v.data(), nv_, nv_).noalias() = (W * M) * (mechanics_.system(b).density / time_step_);
   geometric_.assign(square, 0.0);
   for (int i = 0; i < rows_n_; ++i)
     add_row_curvature(model, i, points(b), lambda_[extent(b, rows_n_) + extent(i)], geometric_.data(), nullptr,
@@ -505,7 +524,8 @@ bool StepDerivative::pull_back(const StateGradient& after, StateGradient& before
   inputs.commands.assign(before.commands.size(), 0.0);
   inputs.gravity.assign(extent(robots_, 3), 0.0);
   inputs.material_scale.assign(extent(robots_, model.regions()), 0.0);
-  inputs.density.assign(extent(robots_), 0.0);
+  for (auto* values : {&inputs.density, &inputs.rayleigh_mass, &inputs.rayleigh_stiffness})
+    values->assign(extent(robots_), 0.0);
   inputs.friction.assign(extent(robots_, obstacles_), 0.0);
   for (std::size_t k = 0; k < w_.size(); ++k) w_[k] = after.q[k] + after.v[k] / h;  // q' = q + u, v' = u/h
   mechanics_.solve(w_, 1);
@@ -516,8 +536,7 @@ bool StepDerivative::pull_back(const StateGradient& after, StateGradient& before
   }
   inputs.load = w_;
   mechanics_.inertia(w_, {}, momentum_);
-  const double stiffness = 1 + robot.rayleigh_stiffness / h, mass = 1 / (h * h) + robot.rayleigh_mass / h;
-  mechanics_.pull_back_forces({q_, u_, stiffness}, w_, out_, inputs.material_scale);
+  mechanics_.pull_back_forces({q_, u_, 1 / h}, w_, out_, inputs.material_scale);
   for (double& value : inputs.material_scale) value = -value;
   for (int b = 0; b < robots_; ++b) {
     const double *w = w_.data() + extent(b, nv_), *momentum = momentum_.data() + extent(b, nv_);
@@ -525,17 +544,20 @@ bool StepDerivative::pull_back(const StateGradient& after, StateGradient& before
     const double* own_gravity = mechanics_.variations().gravity.empty()
                                     ? robot.gravity.v
                                     : mechanics_.variations().gravity.data() + extent(b, 3);
+    const RobotSystem own = mechanics_.system(b);
+    const double mass = 1 / (h * h) + own.a / h;
     for (int k = 0; k < nv_; ++k) {
       const std::size_t at = extent(b, nv_) + extent(k);
       before.v[at] = momentum[k] / h;
       before.q[at] = after.q[at] - out_[at];
-      inputs.density[extent(b)] += momentum[k] * (v[k] / h - mass * u[k]);
+      inputs.density[extent(b)] += momentum[k] * (v[k] / h - mass * u[k]) / own.density;
       for (int i = 0; i < 3; ++i) {
         const double share = w[k] * model.gravity[extent(k, 3) + extent(i)];
-        inputs.gravity[extent(b, 3) + extent(i)] += share;
+        inputs.gravity[extent(b, 3) + extent(i)] += own.density * share;
         inputs.density[extent(b)] += share * own_gravity[i];
       }
     }
+    pull_back_damping(b, after, momentum, inputs);
     pull_back_rows(b, after, before, inputs);
     if (pairs_ == 0) continue;
     add_contacts(b, w, rows_[extent(b)].m, part(after.contact_forces, b, 3 * pairs_), before.q.data() + extent(b, nv_));

@@ -39,8 +39,9 @@ struct InputGradient {
   std::vector<double> load;            // B x nv: Stepper::set_load [per N]
   std::vector<double> gravity;         // B x 3 [per m/s^2]
   std::vector<double> material_scale;  // B x regions: Variations::material_scale
-  std::vector<double> density;         // B: a factor on all masses
   std::vector<double> friction;        // B x obstacles: Variations::friction
+  // B: Variations::density, rayleigh_mass [per 1/s] and rayleigh_stiffness [per s].
+  std::vector<double> density, rayleigh_mass, rayleigh_stiffness;
 };
 
 /// Derivatives of a step of one robot, of its increment u: q' = q + u and v' = u/h. Row-major, rows those of u.
@@ -120,6 +121,7 @@ class StepDerivative {
   void pull_back_rows(int robot, const StateGradient& after, StateGradient& before, InputGradient& inputs);
   // forces: derivatives by contact_forces of the robot, or empty.
   void add_contacts(int robot, const double* w, std::span<const double> m, std::span<const double> forces, double* q);
+  void pull_back_damping(int robot, const StateGradient& after, const double* momentum, InputGradient& inputs);
   void pull_back_friction(int robot, InputGradient& inputs);
 
   ReducedMechanics& mechanics_;

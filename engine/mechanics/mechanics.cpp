@@ -18,6 +18,15 @@ std::span<const PointStiffness> points_of(std::span<const PointStiffness> points
   return points.subspan(static_cast<std::size_t>(first - points.begin()), static_cast<std::size_t>(last - first));
 }
 
+SystemFactors system_factors(const SystemCoefficients& coefficients, const RobotSystem* own) {
+  return {.mass = coefficients.mass,
+          .stiffness = coefficients.stiffness,
+          .own = own,
+          .inertia = coefficients.inertia,
+          .implicit = coefficients.implicit,
+          .rate = coefficients.rate};
+}
+
 const Device& Mechanics::device() const {
   static const Device host = cpu();
   return host;
@@ -79,6 +88,14 @@ void Mechanics::model_changed() {
 
 void Mechanics::set_variations(Variations) {
   SUPPLE_EXPECT(false);
+}
+
+RobotSystem Mechanics::system(int) const {
+  return {.density = 1, .a = robot().rayleigh_mass, .b = robot().rayleigh_stiffness};
+}
+
+Mechanics::Damped Mechanics::damped() const {
+  return {robot().rayleigh_mass != 0, robot().rayleigh_stiffness != 0};
 }
 
 double Mechanics::friction(int, int obstacle) const {

@@ -28,7 +28,13 @@ struct SystemCoefficients {
   double stiffness = 1;
   bool geometric = false;                       // add the rows' geometric stiffness
   std::span<const PointStiffness> points = {};  // and this one, robots ascending
+  // For robots with masses and damping of their own: mass = inertia + implicit rate a, stiffness = implicit (1 +
+  // rate b), with Rayleigh's coefficients a and b.
+  double inertia = 0, implicit = 1, rate = 0;
 };
+
+// own: [robots] where they differ, on the device of the systems, or null.
+SystemFactors system_factors(const SystemCoefficients& coefficients, const RobotSystem* own);
 
 // Those of one robot among points with robots ascending.
 std::span<const PointStiffness> points_of(std::span<const PointStiffness> points, int robot);
@@ -99,6 +105,13 @@ class Mechanics {
   virtual void set_variations(Variations variations);
   // Coulomb's coefficient of an obstacle.
   virtual double friction(int robot, int obstacle) const;
+  // Rayleigh's coefficients of a robot, and whether any robot has them.
+  virtual RobotSystem system(int robot) const;
+  struct Damped {
+    bool by_mass = false, by_stiffness = false;
+    bool any() const { return by_mass || by_stiffness; }
+  };
+  virtual Damped damped() const;
   // out = M v + M_c v_c [B x nv]; v_c [B x motions]: velocities of the prescribed inputs.
   virtual void inertia(std::span<const double> v, std::span<const double> v_c, std::span<double> out) const = 0;
   // Whether M depends on the coordinates or inputs: frames turn.

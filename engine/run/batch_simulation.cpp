@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "engine/model/parameters.hpp"
 #include "engine/run/device_steps.hpp"
 #include "engine/run/effector_errors.hpp"
 #include "engine/run/settle.hpp"
@@ -222,7 +223,8 @@ void BatchSimulation::settle() {
     std::ranges::copy(state().motions, sources_->motions.begin());
   }
   State settled = state();
-  const bool varied = on_cpu_ == nullptr && !(variations_.gravity.empty() && variations_.material_scale.empty());
+  const bool varied = on_cpu_ == nullptr && !(variations_.gravity.empty() && variations_.material_scale.empty() &&
+                                              variations_.density.empty());
   std::unique_ptr<MechanicsTeam> own;  // the team of robots on a device has no variations
   if (varied) {
     own = body_->make_team(robots_, MechanicsTeam::Members::robots);
@@ -322,19 +324,62 @@ void BatchSimulation::set_variations(const Variations& variations) {
     throw InputError("robots of a full model or of several bodies do not differ from each other",
                      "a reduced model of one body");
   check_variations(*reduced(), robots_, variations);
-  if (on_cpu_ != nullptr && team_->size() != robots_) {
-    const std::unique_ptr<RobotSteps> before = std::move(steps_);
-    StepsOnCpu& lists = *on_cpu_;
-    const std::vector<int> memory = answers_ != nullptr ? answers_->memory() : std::vector<int>();
-    const std::unique_ptr<MechanicsTeam> team = std::move(team_);
-    team_ = body_->make_team(robots_, MechanicsTeam::Members::robots);
-    make_steps(lists.state());
-    on_cpu_->take_over(lists);
-    if (answers_ != nullptr) answers_->recall(memory);
-  }
+  if (drive_.keep_tangent > 0 && !variations.rayleigh_stiffness.empty())
+    throw InputError("under stiffness damping every step needs its own tangent",
+                     "rayleigh_mass alone, or a simulation without keep_tangent");
+  if (on_cpu_ != nullptr && team_->size() != robots_)
+    step_with(body_->make_team(robots_, MechanicsTeam::Members::robots));
   steps_->set_variations(variations);
   variations_ = variations;
   sensors_->set_gravity(variations.gravity);
+  if (number_ == 0) restart_sensors();
+}
+
+// Robots continue where they are.
+void BatchSimulation::step_with(std::unique_ptr<MechanicsTeam> team) {
+  const std::unique_ptr<RobotSteps> before = std::move(steps_);
+  StepsOnCpu& lists = *on_cpu_;
+  const std::vector<int> memory = answers_ != nullptr ? answers_->memory() : std::vector<int>();
+  std::unique_ptr<MechanicsTeam> last = std::move(team_);
+  if (!first_team_) first_team_ = std::move(last);
+  team_ = std::move(team);
+  make_steps(lists.state());
+  on_cpu_->take_over(lists);
+  if (answers_ != nullptr) answers_->recall(memory);
+}
+
+void BatchSimulation::set_parameters(std::span<const double> values) {
+  if (reduced() == nullptr)
+    throw InputError("robots of a full model or of several bodies do not differ from each other",
+                     "a reduced model of one body");
+  if (on_cpu_ == nullptr)
+    throw CapabilityError("robots on a device have their shape in common",
+                          "set_variations() with material_scale and density, or the device \"cpu\"");
+  const ReducedModel& model = *reduced();
+  const std::size_t count = model.robot.parameters.size();
+  if (!values.empty() && (count == 0 || values.size() != extent(robots_) * count))
+    throw InputError(
+        fmt::format("there are {} values of the {} parameters of {} robots", values.size(), count, robots_),
+        "one of each parameter for each robot");
+  std::vector<std::unique_ptr<SimulatedBody>> bodies;
+  std::vector<std::unique_ptr<MechanicsTeam>> teams;
+  std::vector<Mechanics*> members;
+  for (int b = 0; b < robots_ && !values.empty(); ++b) {
+    std::vector<NamedValue> own;
+    for (std::size_t k = 0; k < count; ++k)
+      own.push_back({model.robot.parameters[k].name, values[extent(b) * count + k]});
+    bodies.push_back(
+        body_of(std::make_shared<const ReducedModel>(at_parameters(model, parameters_by_name(model.robot, own)))));
+    teams.push_back(bodies.back()->make_team(1, MechanicsTeam::Members::robots));
+    members.push_back(&teams.back()->member(0));
+  }
+  step_with(values.empty() ? body_->make_team(robots_, MechanicsTeam::Members::robots)
+                           : std::make_unique<MechanicsTeam>(std::move(members), robots_));
+  own_bodies_ = std::move(bodies);
+  own_teams_ = std::move(teams);
+  parameters_.assign(values.begin(), values.end());
+  steps_->set_variations(variations_);
+  before_.clear();
   if (number_ == 0) restart_sensors();
 }
 
@@ -373,15 +418,17 @@ std::vector<double> BatchSimulation::gaps() {
 }
 
 void BatchSimulation::skin_nodes(int robot, std::span<double> nodes) {
-  const std::vector<Vec3d>& rest = skin().nodes;
+  SimulatedBody& body = body_of_robot(robot);
+  const std::vector<Vec3d>& rest = body.skin().nodes;
   SUPPLE_EXPECT(nodes.size() == 3 * rest.size());
-  body_->skin_displacements(of(state().q, robot), of(state().motions, robot), nodes);
+  body.skin_displacements(of(state().q, robot), of(state().motions, robot), nodes);
   for (std::size_t k = 0; k < rest.size(); ++k)
     for (int c = 0; c < 3; ++c) nodes[3 * k + extent(c)] += rest[k][c];
 }
 
 std::vector<double> BatchSimulation::stress(int robot) {
-  return body_->stress(of(state().q, robot), of(state().motions, robot), of(variations_.material_scale, robot));
+  return body_of_robot(robot).stress(of(state().q, robot), of(state().motions, robot),
+                                     of(variations_.material_scale, robot));
 }
 
 }  // namespace supple

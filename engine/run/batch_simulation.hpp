@@ -101,6 +101,11 @@ class BatchSimulation {
   /// Of reduced models. Throws as check_variations().
   void set_variations(const Variations& variations);
   const Variations& variations() const { return variations_; }
+  /// Values [B x Robot::parameters] that the robots differ by, stiffnesses, densities and shapes; empty: those of the model.
+  /// Of reduced models that are at 1, on a CPU: each robot has a model of its own, which takes as much memory. Variations
+  /// stay. Throws InputError for values outside their ranges, CapabilityError on a device.
+  void set_parameters(std::span<const double> values);
+  const std::vector<double>& parameters() const { return parameters_; }
 
   /// Contacts of a robot at the end of the last step, with its slip in it.
   std::vector<Touch> touches(int robot);
@@ -120,6 +125,10 @@ class BatchSimulation {
   class Sources;
   void check(const BatchSimulationSettings& settings);
   void make_steps(State from);
+  void step_with(std::unique_ptr<MechanicsTeam> team);
+  SimulatedBody& body_of_robot(int robot) {
+    return *(own_bodies_.empty() ? body_ : own_bodies_[static_cast<std::size_t>(robot)]);
+  }
   void aim_where_they_are();
   void restart_sensors();
   void see_sensors();
@@ -131,6 +140,9 @@ class BatchSimulation {
   DriveSettings drive_;
   std::optional<InverseSettings> inverse_;
   std::unique_ptr<MechanicsTeam> team_;
+  std::unique_ptr<MechanicsTeam> first_team_;               // once there is another: sources and sensors read its robot
+  std::vector<std::unique_ptr<SimulatedBody>> own_bodies_;  // [B] at parameters_, or none
+  std::vector<std::unique_ptr<MechanicsTeam>> own_teams_;   // of each of them
   std::unique_ptr<Sources> sources_;
   std::unique_ptr<RobotSteps> steps_;
   std::unique_ptr<SensorReadings> sensors_;
@@ -139,6 +151,7 @@ class BatchSimulation {
   InverseAnswers* answers_ = nullptr;  // the same object as steps_
   State rest_;                         // of one robot
   Variations variations_;
+  std::vector<double> parameters_;
   StepReport report_;  // of the last step
   int limited_ = 0;
   long number_ = 0;

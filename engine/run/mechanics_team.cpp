@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/mechanics/assembly/floating_mechanics.hpp"
+#include "engine/mechanics/variations.hpp"
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
 #include "kernels/base/threads.hpp"
@@ -36,17 +37,8 @@ std::unique_ptr<ReducedMechanics> MechanicsTeam::make_batch() const {
 }
 
 void MechanicsTeam::set_variations(const Variations& variations) const {
-  SUPPLE_EXPECT(model_ != nullptr && size() == robots_);
-  check_variations(*model_, robots_, variations);
-  for (int b = 0; b < robots_; ++b) {
-    const auto own = [&](const std::vector<double>& values) {
-      const std::size_t size = values.size() / extent(robots_);
-      const auto first = values.begin() + static_cast<std::ptrdiff_t>(extent(b) * size);
-      return std::vector<double>(first, first + static_cast<std::ptrdiff_t>(size));
-    };
-    own_[extent(b)]->set_variations(
-        {own(variations.gravity), own(variations.material_scale), own(variations.friction)});
-  }
+  SUPPLE_EXPECT(size() == robots_);
+  for (int b = 0; b < robots_; ++b) member(b).set_variations(variations_of(variations, robots_, b, 1));
 }
 
 void MechanicsTeam::each_robot(const std::function<void(int, int)>& action) const {

@@ -33,7 +33,7 @@ class MechanicsTeam {
 
   /// Mechanics of all robots at once, for steps without a look at each; null for one robot and for robots on frames.
   std::unique_ptr<ReducedMechanics> make_batch() const;
-  /// Of reduced robots, each of which has a member. Throws as check_variations().
+  /// Of reduced robots, each of which has a member; checked (check_variations).
   void set_variations(const Variations& variations) const;
   /// Calls action(robot, member) for all robots, each member from one thread at a time. The first exception is thrown
   /// when all have been called.

@@ -154,10 +154,7 @@ void BatchStepper::set_variations(const Variations& variations) {
   check_variations(model_, robots_, variations);
   for (int k = 0; k < parts(); ++k) {
     const auto [first, count] = part(k);
-    parts_[extent(k)]->mechanics.set_variations(
-        {.gravity = rows_of(variations.gravity, robots_, first, count),
-         .material_scale = rows_of(variations.material_scale, robots_, first, count),
-         .friction = rows_of(variations.friction, robots_, first, count)});
+    parts_[extent(k)]->mechanics.set_variations(variations_of(variations, robots_, first, count));
     parts_[extent(k)]->stepper.forget();
   }
 }

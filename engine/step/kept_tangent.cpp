@@ -42,7 +42,7 @@ std::optional<InputError> cannot_keep_tangent(const Robot& robot) {
 // Whether the tangent may be an old one in this kind of step at all.
 bool Stepper::may_keep_tangent() const {
   return settings_.keep_tangent > 0 && !settings_.iterates() && settings_.alpha() == 1 && settings_.beta() == 1 &&
-         kept_.possible && mechanics_.coordinates().flat();
+         kept_.possible && !mechanics_.damped().by_stiffness && mechanics_.coordinates().flat();
 }
 
 // Whether the present factor is of the last step, and `state` where that ended.
@@ -66,13 +66,16 @@ bool Stepper::tangent_served() {
 
 // Before the state is advanced.
 void Stepper::remember_balance(const State& state) {
-  const double h = settings_.time_step, a = mechanics_.robot().rayleigh_mass;
+  const double h = settings_.time_step;
   const int nv = size_.nv, n = size_.rows;
-  const auto momentum = [&](double moved, double before) { return -((2 * moved / h - before) / h + a * moved / h); };
+  const auto momentum = [&](std::size_t robot, double moved, double before) {
+    return -((2 * moved / h - before) / h + mechanics_.system(static_cast<int>(robot)).a * moved / h);
+  };
   const std::span<double> velocity = motion_.velocity.span(), u = motion_.u.span(), rate = inputs_.momentum.span(),
                           c = inputs_.motions.span();
-  for (std::size_t i = 0; i < velocity.size(); ++i) velocity[i] = momentum(u[i], state.v[i]);
-  for (std::size_t i = 0; i < rate.size(); ++i) rate[i] = momentum(c[i] - state.motions[i], state.motion_velocities[i]);
+  for (std::size_t i = 0; i < velocity.size(); ++i) velocity[i] = momentum(i / extent(nv), u[i], state.v[i]);
+  for (std::size_t i = 0; i < rate.size(); ++i)
+    rate[i] = momentum(i / extent(size_.motions), c[i] - state.motions[i], state.motion_velocities[i]);
   kept_.carried.resize(u.size());
   kept_.error.resize(u.size());
   kept_.moved.resize(extent(size_.robots));

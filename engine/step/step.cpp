@@ -325,7 +325,7 @@ void Stepper::linearise(const ConstraintLaw& law, const StateView& state) {
     linearise_contact();
   }
   marks_.outputs.set();
-  const bool stiff = settings_.dynamic() && mechanics_.robot().rayleigh_stiffness != 0;
+  const bool stiff = settings_.dynamic() && mechanics_.damped().by_stiffness;
   const bool may_keep_factor = settings_.iterates() && settings_.keep_factor_below > 0 && !stiff;
   now_.without_tangent = (may_keep_factor && now_.iterations > 0) || (now_.goes_on && kept_.served);
   evaluate_forces(now_.without_tangent ? TangentKind::none : settings_.tangent());

@@ -87,8 +87,7 @@ void Stepper::evaluate_residual(const StateView& state) {
     mechanics_.inertia(motion_.velocity.span(), inputs_.momentum.span(), motion_.inertia.span());
     add_turning(state);
     inertia = vectors(motion_.inertia);
-    const supple::Robot& robot = mechanics_.robot();
-    if (robot.rayleigh_mass != 0 || robot.rayleigh_stiffness != 0) {
+    if (mechanics_.damped().any()) {
       for_robots(EndVelocityTeamOp{h, beta, vectors(motion_.u), v, vectors(motion_.velocity)});
       set_inputs(inputs_.velocity, mean_rate);
       mechanics_.damping(motion_.velocity.span(), inputs_.velocity.span(), motion_.damping.span());

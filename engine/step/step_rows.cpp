@@ -178,8 +178,8 @@ void Stepper::begin_scheme(const StateView& state) {
 // (1 - alpha) F: gravity, load, stress, damping, springs of both forms.
 void Stepper::evaluate_start_force(const StateView& state) {
   if (settings_.alpha() == 1) return;
-  const supple::Robot& robot = mechanics_.robot();
-  const bool stiff = robot.rayleigh_stiffness != 0, damped = stiff || robot.rayleigh_mass != 0;
+  const Mechanics::Damped damping = mechanics_.damped();
+  const bool stiff = damping.by_stiffness, damped = damping.any();
   const int B = size_.robots, springs = springs_.rows.rows();
   mechanics_.evaluate_forces(motion_.q.span(), inputs_.start.span(), stiff ? settings_.tangent() : TangentKind::none,
                              motion_.f.span(), found_.start_points.span());

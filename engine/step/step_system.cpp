@@ -139,14 +139,21 @@ SpaceTeamOp Stepper::effector_space() {
 // on a CPU where no robot has a factor.
 bool Stepper::factor() {
   const supple::Robot& robot = mechanics_.robot();
-  SystemCoefficients coefficients{host_.shift, 1, settings_.iterates()}, of_inputs = coefficients;
+  SystemCoefficients coefficients{host_.shift, 1, settings_.iterates()};
+  coefficients.inertia = host_.shift;
+  SystemCoefficients of_inputs = coefficients;
   if (settings_.dynamic()) {
     const double h = settings_.time_step, alpha = settings_.alpha(), beta = settings_.beta();
     const double a = alpha * robot.rayleigh_mass, b = robot.rayleigh_stiffness;
-    coefficients.mass = 1 / (beta * h * h) + a / (beta * h);
-    coefficients.stiffness = alpha * (1 + b / (beta * h));
-    of_inputs.mass = 1 / (h * h) + a / h;
-    of_inputs.stiffness = alpha * (1 + b / h);
+    const auto set = [&](SystemCoefficients& of, double implicit_position) {
+      of.inertia = 1 / (implicit_position * h * h);
+      of.rate = 1 / (implicit_position * h);
+      of.implicit = alpha;
+      of.mass = of.inertia + a / (implicit_position * h);
+      of.stiffness = alpha * (1 + b / (implicit_position * h));
+    };
+    set(coefficients, beta);
+    set(of_inputs, 1);
   }
   now_.space_known = false;
   now_.factored = !keeps_factor();

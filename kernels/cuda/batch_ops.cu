@@ -9,7 +9,8 @@ namespace supple {
 
 SUPPLE_LAUNCH(PointCountOp);
 SUPPLE_LAUNCH(NoPointsOp);
-SUPPLE_LAUNCH(ScaledRepeatOp);
+SUPPLE_LAUNCH(MassRepeatOp);
+SUPPLE_LAUNCH(DensityOp);
 SUPPLE_LAUNCH(SystemReportOp);
 SUPPLE_LAUNCH(IndefiniteReportOp);
 SUPPLE_LAUNCH(SpringMagnitudeOp);

@@ -9,6 +9,7 @@
 #include "kernels/elements/block_stiffness.hpp"
 #include "kernels/elements/point_ops.hpp"
 #include "kernels/elements/robot_reports.hpp"
+#include "kernels/step/system_factors.hpp"
 
 namespace supple {
 
@@ -127,13 +128,21 @@ struct RepeatOp {
   SUPPLE_HD void operator()(int k) const { out[k] = pattern[k % length]; }
 };
 
-// The same times a factor.
-struct ScaledRepeatOp {
-  double factor;
+// The same times the factor of the mass.
+struct MassRepeatOp {
+  SystemFactors factors;
   const double* pattern;
-  int length;
+  int length;  // of one robot
   double* out;
-  SUPPLE_HD void operator()(int k) const { out[k] = factor * pattern[k % length]; }
+  SUPPLE_HD void operator()(int k) const { out[k] = factors.mass_of(k / length) * pattern[k % length]; }
+};
+
+// values *= density of each robot. Index: robot * length + entry.
+struct DensityOp {
+  const RobotSystem* own;
+  int length;
+  double* values;
+  SUPPLE_HD void operator()(int k) const { values[k] *= own[k / length].density; }
 };
 
 // out_k = in_k in another precision.
@@ -147,12 +156,15 @@ struct CastOp {
 // A = stiffness K + mass M for every robot; M repeats with period `length`.
 template <class S>
 struct SystemOp {
-  S stiffness, mass;
+  SystemFactors factors;
   const S* K;
   const S* M;
   int length;
   S* A;
-  SUPPLE_HD void operator()(int k) const { A[k] = stiffness * K[k] + mass * M[k % length]; }
+  SUPPLE_HD void operator()(int k) const {
+    const int robot = k / length;
+    A[k] = static_cast<S>(factors.stiffness_of(robot)) * K[k] + static_cast<S>(factors.mass_of(robot)) * M[k % length];
+  }
 };
 
 // Rayleigh damping out = a out + b K v, with out = M v on entry. K: r x r row-major, lower triangle. Index: robot * r +
@@ -160,7 +172,8 @@ struct SystemOp {
 template <class S>
 struct DampingOp {
   int r;
-  double mass, stiffness;
+  RobotSystem all;         // of all robots; densities are in M v already
+  const RobotSystem* own;  // [robots], or null
   const S* K;
   const double* v;
   double* out;
@@ -170,7 +183,8 @@ struct DampingOp {
     const S* matrix = K + static_cast<std::size_t>(k / r) * static_cast<std::size_t>(r) * static_cast<std::size_t>(r);
     double sum = 0;
     for (int j = 0; j < r; ++j) sum += (j <= i ? matrix[i * r + j] : matrix[j * r + i]) * x[j];
-    out[k] = mass * out[k] + stiffness * sum;
+    const RobotSystem& of = own ? own[k / r] : all;
+    out[k] = of.a * out[k] + of.b * sum;
   }
 };
 

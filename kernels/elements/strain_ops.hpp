@@ -11,6 +11,7 @@
 #include "kernels/dense/cholesky.hpp"
 #include "kernels/elements/geometric_share.hpp"
 #include "kernels/elements/point_stiffness.hpp"
+#include "kernels/step/system_factors.hpp"
 
 namespace supple {
 
@@ -94,7 +95,7 @@ struct StrainMagnitudeOp {
 template <class S>
 struct GeometricShareTeamOp {
   int count, r;
-  S stiffness, mass;
+  SystemFactors factors;
   const S* quadratic;  // [K] r x r
   const S* strains;    // [robot][K], as StrainOp leaves them
   const S* K;          // [robot] r x r, lower triangle
@@ -112,6 +113,7 @@ struct GeometricShareTeamOp {
     if (info[robot] == 0) return;
     const std::size_t square = static_cast<std::size_t>(r) * static_cast<std::size_t>(r);
     S* tried = trial + static_cast<std::size_t>(robot) * square;
+    const S mass = static_cast<S>(factors.mass_of(robot));
     int at = 1;
     for (; at + 1 < geometric_shares; ++at) {
       team.sync();  // all have seen which pivot was not positive
@@ -127,7 +129,7 @@ struct GeometricShareTeamOp {
     const std::size_t square = static_cast<std::size_t>(r) * static_cast<std::size_t>(r);
     const S* k = K + static_cast<std::size_t>(robot) * square;
     const S* s = strains + static_cast<std::size_t>(robot) * static_cast<std::size_t>(count);
-    const S lacking = S(1) - S(geometric_share(at));
+    const S lacking = S(1) - S(geometric_share(at)), stiffness = static_cast<S>(factors.stiffness_of(robot));
     for (int row = team.rank(); row < r; row += team.size()) {
       for (int e = row * r; e <= row * (r + 1); ++e) {
         S geometric = 0;

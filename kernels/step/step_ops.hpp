@@ -11,6 +11,7 @@
 #include "kernels/dense/cholesky.hpp"
 #include "kernels/elements/robot_reports.hpp"
 #include "kernels/math/inner_product.hpp"
+#include "kernels/step/system_factors.hpp"
 
 namespace supple {
 
@@ -248,7 +249,7 @@ struct SpaceTeamOp {
 // then both spaces. The same as a batch of systems, factors and solves between RightSidesTeamOp and SpaceTeamOp.
 template <class S>
 struct FusedSystemTeamOp {
-  S stiffness, mass;
+  SystemFactors factors;
   const S* K;  // [robot] r x r, lower triangle
   const S* M;  // r x r
   RightSidesTeamOp sides;
@@ -269,6 +270,7 @@ struct FusedSystemTeamOp {
     S* a = scratch + static_cast<std::size_t>(slot) * (square + solved);
     const S* k = K + static_cast<std::size_t>(robot) * square;
     team.sync();  // the robot before is done with the scratch
+    const S stiffness = static_cast<S>(factors.stiffness_of(robot)), mass = static_cast<S>(factors.mass_of(robot));
     for (int e = team.rank(); e < r * r; e += team.size()) a[e] = stiffness * k[e] + mass * M[e];
     sides(team, slot, robot);
     if constexpr (!std::is_same_v<S, double>) {

@@ -12,10 +12,12 @@
 #include <vector>
 
 #include "engine/mechanics/assembly/assembly_robot.hpp"
+#include "engine/mechanics/variations.hpp"
 #include "engine/model/full_model.hpp"
 #include "engine/model/reduced_model.hpp"
 #include "engine/scene/scene.hpp"
 #include "engine/scene/units.hpp"
+#include "kernels/base/error.hpp"
 #include "kernels/base/progress.hpp"
 
 namespace supple::python {
@@ -121,6 +123,29 @@ class Watch {
   struct State;
   std::unique_ptr<State> state_;
   Progress progress_;
+};
+
+// work(stopped) without the interpreter's lock, which ends with Interrupted where stopped() is true; raises what stopped it.
+template <class Work>
+void run_watched(const Work& work) {
+  Watch watch;
+  {
+    const nb::gil_scoped_release unlocked;
+    try {
+      work([&watch] { return watch.stopped(); });
+    } catch (const Interrupted&) {
+      // What stopped it is raised below.
+    }
+  }
+  watch.rethrow();
+}
+
+// In what robots differ, each an array or None.
+struct GivenVariations {
+  nb::object gravity = nb::none(), material_scale = nb::none(), friction = nb::none(), density = nb::none(),
+             rayleigh_mass = nb::none(), rayleigh_stiffness = nb::none();
+  // Throws TypeError, ValueError.
+  Variations numbers(std::size_t robots, std::size_t regions, std::size_t obstacles) const;
 };
 
 }  // namespace supple::python

@@ -31,8 +31,7 @@ bool after_step(EstimatedError& self, BatchSimulation& simulation) {
   if (simulation.robots() != 1 || simulation.reduced() != self.model.get())
     throw InputError("the simulation is not one of one robot with this model",
                      "supple.Simulation(model), of the same object");
-  const Variations& variations = simulation.variations();
-  if (!variations.gravity.empty() || !variations.material_scale.empty())
+  if (!simulation.variations().none() || !simulation.parameters().empty())
     throw InputError("the simulation has variations, which the finer model does not know", "model.with_parameters()");
   return self.estimator.after_step(simulation.state());
 }

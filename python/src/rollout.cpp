@@ -23,16 +23,9 @@ Array<double> of_states(const Rollout& self, const std::vector<double>& values) 
   return array(values, {count(self.record().steps) + 1, count(self.robots()), coordinates(self)});
 }
 
-void set_variations(Rollout& self, nb::object gravity, nb::object material_scale, nb::object friction) {
-  const std::size_t robots = count(self.robots());
-  self.set_variations(
-      {.gravity = numbers_of(gravity, "gravity", {robots, 3}),
-       .material_scale = numbers_of(material_scale, "material_scale", {robots, count(self.model().regions())}),
-       .friction = numbers_of(friction, "friction", {robots, self.model().robot.obstacles.size()})});
-}
-
 Table run(Rollout& self, nb::object commands, nb::object q, nb::object v, nb::object loads, nb::object gravity,
-          nb::object material_scale, nb::object friction, nb::object applied) {
+          nb::object material_scale, nb::object friction, nb::object applied, nb::object density,
+          nb::object rayleigh_mass, nb::object rayleigh_stiffness) {
   const std::size_t robots = count(self.robots()), actuators = self.model().robot.actuators.size();
   const std::size_t n = coordinates(self);
   Numbers shape;
@@ -43,17 +36,11 @@ Table run(Rollout& self, nb::object commands, nb::object q, nb::object v, nb::ob
   const std::vector<double> own_loads = numbers_of(loads, "loads", {steps, robots, n});
   const std::vector<double> start = numbers_of(q, "q", {robots, n}), speed = numbers_of(v, "v", {robots, n});
   const std::vector<double> before = numbers_of(applied, "applied", {robots, actuators});
-  set_variations(self, std::move(gravity), std::move(material_scale), std::move(friction));
-  Watch watch;
-  {
-    const nb::gil_scoped_release unlocked;
-    try {
-      (void)self.run(given, {.q = start, .v = speed, .applied = before}, own_loads, [&] { return watch.stopped(); });
-    } catch (const Interrupted&) {
-      // What stopped it is raised below.
-    }
-  }
-  watch.rethrow();
+  const GivenVariations variations{gravity, material_scale, friction, density, rayleigh_mass, rayleigh_stiffness};
+  self.set_variations(variations.numbers(robots, count(self.model().regions()), self.model().robot.obstacles.size()));
+  run_watched([&](const auto& stopped) {
+    (void)self.run(given, {.q = start, .v = speed, .applied = before}, own_loads, stopped);
+  });
   Table record;
   record["q"] = of_states(self, self.record().q);
   record["v"] = of_states(self, self.record().v);
@@ -74,17 +61,8 @@ Table pull_back(Rollout& self, nb::object q, nb::object v, nb::object forces, nb
   const Robot& robot = self.model().robot;
   const std::vector<double> by_contacts = numbers_of(
       contact_forces, "contact_forces", {steps, robots, count(robot.collision_points), robot.obstacles.size(), 3});
-  Watch watch;
   RolloutGradient found;
-  {
-    const nb::gil_scoped_release unlocked;
-    try {
-      found = self.pull_back({by_q, by_v, by_forces, by_contacts}, [&] { return watch.stopped(); });
-    } catch (const Interrupted&) {
-      // What stopped it is raised below.
-    }
-  }
-  watch.rethrow();
+  run_watched([&](const auto& stopped) { found = self.pull_back({by_q, by_v, by_forces, by_contacts}, stopped); });
   Table gradient;
   gradient["q"] = array(std::move(found.q), {robots, n});
   gradient["v"] = array(std::move(found.v), {robots, n});
@@ -95,6 +73,8 @@ Table pull_back(Rollout& self, nb::object q, nb::object v, nb::object forces, nb
   gradient["material_scale"] = array(std::move(found.material_scale), {robots, count(self.model().regions())});
   gradient["friction"] = array(std::move(found.friction), {robots, robot.obstacles.size()});
   gradient["density"] = array(std::move(found.density), {robots});
+  gradient["rayleigh_mass"] = array(std::move(found.rayleigh_mass), {robots});
+  gradient["rayleigh_stiffness"] = array(std::move(found.rayleigh_stiffness), {robots});
   return gradient;
 }
 
@@ -128,11 +108,12 @@ void bind_rollout(nb::module_& module) {
           "obstacles", [](const Rollout& self) { return self.model().robot.obstacles.size(); }, "Number of obstacles.")
       .def("run", &run, nb::arg("commands"), nb::arg("q") = nb::none(), nb::arg("v") = nb::none(),
            nb::arg("loads") = nb::none(), nb::arg("gravity") = nb::none(), nb::arg("material_scale") = nb::none(),
-           nb::arg("friction") = nb::none(), nb::arg("applied") = nb::none(),
+           nb::arg("friction") = nb::none(), nb::arg("applied") = nb::none(), nb::arg("density") = nb::none(),
+           nb::arg("rayleigh_mass") = nb::none(), nb::arg("rayleigh_stiffness") = nb::none(),
            "One step for each of the commands [steps, robots, actuators], as Simulation has them, from q and v\n"
            "[robots, n] (None: at rest). loads: generalised forces of each step [steps, robots, n, N], such as\n"
-           "point_matrix.T @ force. gravity, material_scale, friction: as set_variations() has them. applied\n"
-           "[robots, actuators]: commands before the first step, which rate limits begin from (None: 0).\n"
+           "point_matrix.T @ force. applied [robots, actuators]: commands before the first step, which rate\n"
+           "limits begin from (None: 0). The others are as Simulation.set_variations() has them.\n"
            "Returns \"q\" and \"v\" [steps + 1, robots, n], \"forces\" [steps, robots, rows], \"contact_forces\"\n"
            "[steps, robots, points, obstacles, 3] and \"applied\", the commands that ranges and rates left\n"
            "[steps, robots, actuators]: its last entries continue the run. Raises RunError where a step fails.")
@@ -140,8 +121,8 @@ void bind_rollout(nb::module_& module) {
            nb::arg("contact_forces") = nb::none(),
            "From the derivatives of a scalar by what the last run() returned (None: by none of it) those by what it\n"
            "was given: \"q\", \"v\", \"commands\", \"loads\", \"gravity\", \"material_scale\", \"friction\",\n"
-           "\"applied\", and \"density\" [robots], by a factor on all masses. Of the steps as they were taken; at a\n"
-           "kink, where a cable goes slack, those of the side it was on.")
+           "\"density\", \"rayleigh_mass\", \"rayleigh_stiffness\" and \"applied\". Of the steps as they were taken;\n"
+           "at a kink, where a cable goes slack, those of the side it was on.")
       .def("__repr__", [](const Rollout& self) {
         return fmt::format("<supple.Rollout of {} '{}', {} modes: {} steps>", self.robots(), self.model().robot.name,
                            self.model().modes, self.record().steps);

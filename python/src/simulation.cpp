@@ -12,6 +12,7 @@
 #include <numeric>
 
 #include "engine/model/obstacle_surfaces.hpp"
+#include "engine/model/parameters.hpp"
 #include "engine/scene/integrator.hpp"
 #include "engine/scene/units.hpp"
 #include "kernels/base/hash.hpp"
@@ -27,6 +28,15 @@ std::vector<double> numbers_of(nb::handle given, const char* name, std::initiali
   for (std::size_t d = 0; fits && d < shape.size(); ++d) fits = numbers.shape(d) == shape.begin()[d];
   if (!fits) throw nb::value_error(fmt::format("{} is not of shape ({})", name, fmt::join(shape, ", ")).c_str());
   return {numbers.data(), numbers.data() + numbers.size()};
+}
+
+Variations GivenVariations::numbers(std::size_t robots, std::size_t regions, std::size_t obstacles) const {
+  return {.gravity = numbers_of(gravity, "gravity", {robots, 3}),
+          .material_scale = numbers_of(material_scale, "material_scale", {robots, regions}),
+          .friction = numbers_of(friction, "friction", {robots, obstacles}),
+          .density = numbers_of(density, "density", {robots}),
+          .rayleigh_mass = numbers_of(rayleigh_mass, "rayleigh_mass", {robots}),
+          .rayleigh_stiffness = numbers_of(rayleigh_stiffness, "rayleigh_stiffness", {robots})};
 }
 
 namespace {
@@ -515,6 +525,28 @@ void bind_results(nb::class_<BatchSimulation>& simulation) {
 
 }  // namespace
 
+namespace {
+
+void set_parameters(BatchSimulation& self, const nb::dict& given) {
+  const Robot& robot = self.robot();
+  const std::size_t robots = count(self.robots()), parameters = robot.parameters.size();
+  std::vector<double> values(given.size() == 0 ? 0 : robots * parameters, 1.0);
+  for (const auto& [key, value] : given) {
+    const auto name = nb::cast<std::string>(key);
+    const auto found = std::ranges::find(robot.parameters, name, &Parameter::name);
+    if (found == robot.parameters.end()) (void)parameters_by_name(robot, std::vector<NamedValue>{{name, 1}});  // throws
+    double one = 0;
+    const bool same = nb::try_cast(value, one);
+    const std::vector<double> own = same ? std::vector(robots, one) : numbers_of(value, name.c_str(), {robots});
+    for (std::size_t b = 0; b < robots; ++b)
+      values[b * parameters + static_cast<std::size_t>(found - robot.parameters.begin())] = own[b];
+  }
+  const nb::gil_scoped_release unlocked;
+  self.set_parameters(values);
+}
+
+}  // namespace
+
 void bind_simulation(nb::module_& module) {
   nb::class_<BatchSimulation> simulation(
       module, "Simulation",
@@ -619,6 +651,12 @@ void bind_simulation(nb::module_& module) {
           },
           nb::rv_policy::automatic, "Coulomb's coefficient of each obstacle in the model [obstacles].")
       .def_prop_ro(
+          "rayleigh_mass", [](const BatchSimulation& self) { return self.robot().rayleigh_mass; },
+          "Damping by mass of the model [1/s].")
+      .def_prop_ro(
+          "rayleigh_stiffness", [](const BatchSimulation& self) { return self.robot().rayleigh_stiffness; },
+          "Damping by stiffness of the model [s].")
+      .def_prop_ro(
           "regions",
           [](const BatchSimulation& self) { return self.reduced() != nullptr ? self.reduced()->regions() : 0; },
           "Number of material regions of a reduced model, as set_variations() has them.")
@@ -652,17 +690,30 @@ void bind_simulation(nb::module_& module) {
       .def("set_state", &set_state, nb::arg("state"), "Continues from a state of get_state().")
       .def(
           "set_variations",
-          [](BatchSimulation& self, nb::object gravity, nb::object material_scale, nb::object friction) {
-            const std::size_t robots = count(self.robots());
+          [](BatchSimulation& self, nb::object gravity, nb::object material_scale, nb::object friction,
+             nb::object density, nb::object rayleigh_mass, nb::object rayleigh_stiffness) {
             const std::size_t regions = self.reduced() != nullptr ? count(self.reduced()->regions()) : 0;
-            self.set_variations({numbers_of(gravity, "gravity", {robots, 3}),
-                                 numbers_of(material_scale, "material_scale", {robots, regions}),
-                                 numbers_of(friction, "friction", {robots, self.robot().obstacles.size()})});
+            const GivenVariations given{gravity, material_scale, friction, density, rayleigh_mass, rayleigh_stiffness};
+            self.set_variations(given.numbers(count(self.robots()), regions, self.robot().obstacles.size()));
           },
           nb::arg("gravity") = nb::none(), nb::arg("material_scale") = nb::none(), nb::arg("friction") = nb::none(),
+          nb::arg("density") = nb::none(), nb::arg("rayleigh_mass") = nb::none(),
+          nb::arg("rayleigh_stiffness") = nb::none(),
           "In what the robots of a batch differ, from now on: gravity [robots, 3, m/s^2], factors on the moduli of "
           "each\n"
-          "region [robots, regions], Coulomb's coefficients [robots, obstacles]. None: as the model has it.")
+          "region material_scale [robots, regions], Coulomb's coefficients friction [robots, obstacles], factors on "
+          "all\n"
+          "masses density [robots], damping rayleigh_mass [robots, 1/s] and rayleigh_stiffness [robots, s]. None: as "
+          "the\n"
+          "model has it.")
+      .def(
+          "set_parameters", &set_parameters, nb::arg("values"),
+          nb::sig("def set_parameters(self, values: typing.Mapping[str, float | numpy.typing.NDArray[numpy.float64]]) "
+                  "-> None"),
+          "Values of the model's parameters (Model.parameters) that the robots of a batch differ by, from now on: for\n"
+          "all or for each robot [robots]; those that are not named are 1, and with {} all are. Shapes too; on a CPU,\n"
+          "where each robot then has a model of its own in memory. Variations stay. Raises InputError as\n"
+          "Model.with_parameters().")
       .def("__repr__", [](BatchSimulation& self) {
         return fmt::format("<supple.Simulation of {} '{}', {}{}: {} after {} steps>", self.robots(), self.robot().name,
                            kind_word(self.kind()), self.inverse() ? ", inverse" : "",

@@ -13,25 +13,16 @@ namespace supple::python {
 
 namespace {
 
-Table solve(Statics& self, nb::object commands, nb::object loads, nb::object gravity, nb::object material_scale) {
+Table solve(Statics& self, nb::object commands, nb::object loads, nb::object gravity, nb::object material_scale,
+            nb::object density) {
   const ReducedModel& model = self.model();
   const std::size_t robots = count(self.robots()), n = count(model.modes);
   const std::vector<double> given = numbers_of(commands, "commands", {robots, model.robot.actuators.size()}),
                             own_loads = numbers_of(loads, "loads", {robots, n});
-  self.set_variations({.gravity = numbers_of(gravity, "gravity", {robots, 3}),
-                       .material_scale = numbers_of(material_scale, "material_scale", {robots, count(model.regions())}),
-                       .friction = {}});
-  Watch watch;
+  const GivenVariations variations{.gravity = gravity, .material_scale = material_scale, .density = density};
+  self.set_variations(variations.numbers(robots, count(model.regions()), model.robot.obstacles.size()));
   Statics::Rest rest;
-  {
-    const nb::gil_scoped_release unlocked;
-    try {
-      rest = self.solve(given, own_loads, [&] { return watch.stopped(); });
-    } catch (const Interrupted&) {
-      // What stopped it is raised below.
-    }
-  }
-  watch.rethrow();
+  run_watched([&](const auto& stopped) { rest = self.solve(given, own_loads, stopped); });
   Table found;
   found["q"] = array(std::move(rest.q), {robots, n});
   found["forces"] = array(std::move(rest.forces), {robots, count(model.robot.rows())});
@@ -88,20 +79,19 @@ void bind_statics(nb::module_& module) {
           "is\n"
           "not supported yet: regions with a prescribed motion, viscous materials, gas, cables that rub, springs that\n"
           "are forces, motors, free-floating bodies, hollow obstacles and meshes.")
-      .def(
-          "solve", &solve, nb::arg("commands"), nb::arg("loads") = nb::none(), nb::arg("gravity") = nb::none(),
-          nb::arg("material_scale") = nb::none(),
-          "Equilibria under commands [robots, actuators], as Simulation has them, from rest, whatever was found "
-          "before.\n"
-          "loads: generalised forces [robots, n, N], such as force @ point_matrix[point]. gravity, material_scale: as\n"
-          "Simulation.set_variations() has them. Returns \"q\" [robots, n] and \"forces\" [robots, rows]. Raises "
-          "RunError\n"
-          "where a robot has no equilibrium.")
+      .def("solve", &solve, nb::arg("commands"), nb::arg("loads") = nb::none(), nb::arg("gravity") = nb::none(),
+           nb::arg("material_scale") = nb::none(), nb::arg("density") = nb::none(),
+           "Equilibria under commands [robots, actuators], as Simulation has them, from rest, whatever was found "
+           "before.\n"
+           "loads: generalised forces [robots, n, N], such as force @ point_matrix[point]. gravity, material_scale,\n"
+           "density: as Simulation.set_variations() has them. Returns \"q\" [robots, n] and \"forces\" [robots, rows]. "
+           "Raises "
+           "RunError\n"
+           "where a robot has no equilibrium.")
       .def("gradient", &gradient, nb::arg("q") = nb::none(), nb::arg("forces") = nb::none(),
            "From the derivatives of a scalar by what the last solve() returned (None: by none of it) those by what it\n"
-           "was given: \"commands\", \"loads\", \"gravity\", \"material_scale\", and \"density\" [robots], by a factor "
-           "on\n"
-           "all masses. At a kink, where a cable goes slack, those of the side it was on.")
+           "was given: \"commands\", \"loads\", \"gravity\", \"material_scale\" and \"density\". At a kink, where a "
+           "cable goes slack, those of the side it was on.")
       .def("matrices", &matrices,
            "How q changes: with \"commands\" [robots, n, actuators], of a slack cable with one that is pulled, and "
            "with\n"

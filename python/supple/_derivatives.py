@@ -16,8 +16,11 @@ if TYPE_CHECKING:
     from ._core import Rollout
 
 # What Rollout.run() and Statics.solve() are given, in their order, and what they return.
-GIVEN = ("commands", "q", "v", "loads", "gravity", "material_scale", "friction", "applied")
-GIVEN_AT_REST = ("commands", "loads", "gravity", "material_scale")
+GIVEN = (
+    *("commands", "q", "v", "loads", "gravity", "material_scale", "friction", "applied"),
+    *("density", "rayleigh_mass", "rayleigh_stiffness"),
+)
+GIVEN_AT_REST = ("commands", "loads", "gravity", "material_scale", "density")
 RESULTS = ("q", "v", "forces")
 RESULTS_AT_REST = ("q", "forces")
 
@@ -45,6 +48,9 @@ def check_shapes(of: Rollout | Statics, given: dict[str, tuple[int, ...]]) -> No
         "gravity": (robots, 3),
         "material_scale": (robots, of.regions),
         "applied": (robots, of.actuators),
+        "density": (robots,),
+        "rayleigh_mass": (robots,),
+        "rayleigh_stiffness": (robots,),
     }
     if not isinstance(of, Statics):
         required["friction"] = (robots, of.obstacles)

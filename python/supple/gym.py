@@ -41,12 +41,15 @@ class Variations:
     """In what robots differ from episode to episode: drawn evenly between the two ends at each reset.
 
     material: factor on the moduli of all regions. friction: Coulomb's coefficient of all obstacles. tilt: largest angle
-    between gravity and its own direction [rad], drawn evenly from 0.
+    between gravity and its own direction [rad], drawn evenly from 0. density: factor on all masses. damping: factor on
+    both of Rayleigh's coefficients.
     """
 
     material: tuple[float, float] | None = None
     friction: tuple[float, float] | None = None
     tilt: float = 0.0
+    density: tuple[float, float] | None = None
+    damping: tuple[float, float] | None = None
 
 
 class SuppleVectorEnv(VectorEnv[Observation, Array, Any]):
@@ -168,12 +171,17 @@ class SuppleVectorEnv(VectorEnv[Observation, Array, Any]):
         self._ended[which] = False
 
     def _unvaried(self) -> dict[str, Array]:
-        sim, B = self.sim, self.num_envs
-        return {
+        sim, B, asked = self.sim, self.num_envs, self.variations
+        own: dict[str, Array] = {
             "gravity": np.tile(sim.gravity, (B, 1)),
             "material_scale": np.ones((B, sim.regions)),
             "friction": np.tile(sim.friction, (B, 1)),
         }
+        if asked and asked.density:
+            own["density"] = np.ones(B)
+        if asked and asked.damping:
+            own |= {"rayleigh_mass": np.full(B, sim.rayleigh_mass), "rayleigh_stiffness": np.full(B, sim.rayleigh_stiffness)}
+        return own
 
     def _vary(self, which: Mask) -> None:
         assert self.variations is not None
@@ -182,6 +190,12 @@ class SuppleVectorEnv(VectorEnv[Observation, Array, Any]):
             self._drawn["material_scale"][which] = rng.uniform(*asked.material, size=(count, 1))
         if asked.friction:
             self._drawn["friction"][which] = rng.uniform(*asked.friction, size=(count, 1))
+        if asked.density:
+            self._drawn["density"][which] = rng.uniform(*asked.density, size=count)
+        if asked.damping:
+            factor = rng.uniform(*asked.damping, size=count)
+            self._drawn["rayleigh_mass"][which] = factor * self.sim.rayleigh_mass
+            self._drawn["rayleigh_stiffness"][which] = factor * self.sim.rayleigh_stiffness
         if asked.tilt > 0:
             self._drawn["gravity"][which] = _tilted(self.sim.gravity, asked.tilt, count, rng)
         self.sim.set_variations(**self._drawn)
@@ -255,7 +269,8 @@ def picture_of(envs: SuppleVectorEnv, robot: int) -> npt.NDArray[np.uint8]:
 
 
 def _check(variations: Variations, sim: Simulation) -> None:
-    for name, ends in (("material", variations.material), ("friction", variations.friction)):
+    for name in ("material", "friction", "density", "damping"):
+        ends = getattr(variations, name)
         if ends is not None and not 0 <= ends[0] <= ends[1] < np.inf:
             raise InputError(f"variations.{name} is {ends}", "two ends, the lower first")
     if variations.friction is not None and not sim.obstacle_names:

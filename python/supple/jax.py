@@ -38,9 +38,15 @@ def run(
     material_scale: jax.Array | None = None,
     friction: jax.Array | None = None,
     applied: jax.Array | None = None,
+    density: jax.Array | None = None,
+    rayleigh_mass: jax.Array | None = None,
+    rayleigh_stiffness: jax.Array | None = None,
 ) -> tuple[jax.Array, ...]:
     """Rollout.run(): q and v [steps + 1, robots, n], forces [steps, robots, rows], differentiable once, in reverse."""
-    values = (commands, q, v, loads, gravity, material_scale, friction, applied)
+    values = (
+        *(commands, q, v, loads, gravity, material_scale, friction, applied),
+        *(density, rayleigh_mass, rayleigh_stiffness),
+    )
     return _apply(rollout, _derivatives.GIVEN, values)
 
 
@@ -50,9 +56,10 @@ def rest(
     loads: jax.Array | None = None,
     gravity: jax.Array | None = None,
     material_scale: jax.Array | None = None,
+    density: jax.Array | None = None,
 ) -> tuple[jax.Array, ...]:
     """Statics.solve(): q [robots, n] and forces [robots, rows], differentiable once, in reverse."""
-    return _apply(statics, _derivatives.GIVEN_AT_REST, (commands, loads, gravity, material_scale))
+    return _apply(statics, _derivatives.GIVEN_AT_REST, (commands, loads, gravity, material_scale, density))
 
 
 def _apply(of: Rollout | Statics, names: tuple[str, ...], values: tuple[Any, ...]) -> tuple[jax.Array, ...]:

@@ -57,12 +57,18 @@ def run(
     material_scale: torch.Tensor | None = None,
     friction: torch.Tensor | None = None,
     applied: torch.Tensor | None = None,
+    density: torch.Tensor | None = None,
+    rayleigh_mass: torch.Tensor | None = None,
+    rayleigh_stiffness: torch.Tensor | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Rollout.run(): q and v [steps + 1, robots, n], forces [steps, robots, rows], differentiable once by all that is given.
 
     Steps are computed in float64 on the CPU; results have the type and device of commands.
     """
-    values = (commands, q, v, loads, gravity, material_scale, friction, applied)
+    values = (
+        *(commands, q, v, loads, gravity, material_scale, friction, applied),
+        *(density, rayleigh_mass, rayleigh_stiffness),
+    )
     result: tuple[torch.Tensor, torch.Tensor, torch.Tensor] = _apply(rollout, _derivatives.GIVEN, values)
     return result
 
@@ -73,9 +79,10 @@ def rest(
     loads: torch.Tensor | None = None,
     gravity: torch.Tensor | None = None,
     material_scale: torch.Tensor | None = None,
+    density: torch.Tensor | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Statics.solve(): q [robots, n] and forces [robots, rows], differentiable once by all that is given."""
-    values = (commands, loads, gravity, material_scale)
+    values = (commands, loads, gravity, material_scale, density)
     result: tuple[torch.Tensor, torch.Tensor] = _apply(statics, _derivatives.GIVEN_AT_REST, values)
     return result
 

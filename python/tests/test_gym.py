@@ -114,7 +114,7 @@ def test_reset_by_mask(model: supple.Model) -> None:
 
 
 def test_robots_vary_from_episode_to_episode(model: supple.Model) -> None:
-    varied = gym.Variations(material=(0.5, 2.0), tilt=0.3)
+    varied = gym.Variations(material=(0.5, 2.0), tilt=0.3, density=(0.8, 1.2), damping=(0.5, 3.0))
     envs = vector(model, 4, AutoresetMode.DISABLED, variations=varied)
     envs.reset(seed=5)
     envs.step(np.zeros((4, 2)))
@@ -128,6 +128,10 @@ def test_robots_vary_from_episode_to_episode(model: supple.Model) -> None:
     envs.reset(options={"reset_mask": np.array([True, False, False, False])})
     assert envs._drawn["material_scale"][0] != kept[0]
     assert np.array_equal(envs._drawn["material_scale"][1:], kept[1:])
+    assert ((0.8 <= envs._drawn["density"]) & (envs._drawn["density"] <= 1.2)).all()
+    assert len(np.unique(envs._drawn["density"])) == 4
+    factors = envs._drawn["rayleigh_stiffness"] / envs.sim.rayleigh_stiffness
+    assert ((0.5 <= factors) & (factors <= 3)).all()
 
 
 def test_a_robot_that_fails_ends_its_episode(model: supple.Model) -> None:

@@ -64,6 +64,38 @@ def test_robots_of_a_batch_differ_by_their_stiffness(parametric: supple.Model) -
         np.testing.assert_allclose(batch.q[robot], alone.q[0], rtol=0, atol=1e-9)
 
 
+def test_robots_of_a_batch_differ_by_their_shape(parametric: supple.Model) -> None:
+    values = {"modulus": np.array([0.6, 1.5, 1.0]), "height": np.array([1.2, 0.8, 1.0])}
+    batch = tip_at_rest(parametric, 3)
+    batch.step(5)
+    batch.set_parameters(values)
+    batch.set_variations(density=np.array([1.0, 1.0, 1.1]))
+    batch.step(15)
+    for robot in range(3):
+        alone = tip_at_rest(parametric)
+        alone.step(5)
+        alone.set_parameters({name: float(own[robot]) for name, own in values.items()})
+        alone.set_variations(density=np.array([1.1 if robot == 2 else 1.0]))
+        alone.step(15)
+        np.testing.assert_array_equal(batch.q[robot], alone.q[0])
+        np.testing.assert_array_equal(batch.skin(robot), alone.skin(0))
+        np.testing.assert_array_equal(batch.stress(robot), alone.stress(0))
+    assert np.ptp(batch.skin(0)[:, 2]) > 1.2 * np.ptp(batch.skin(1)[:, 2])
+    # From the start as models at these values.
+    batch.set_variations()
+    batch.reset()
+    batch.step(20)
+    there = tip_at_rest(parametric.with_parameters({"modulus": 0.6, "height": 1.2}))
+    there.step(20)
+    np.testing.assert_array_equal(batch.q[0], there.q[0])
+    batch.set_parameters({})
+    batch.reset()
+    batch.step(20)
+    plain = tip_at_rest(parametric)
+    plain.step(20)
+    np.testing.assert_array_equal(batch.q[1], plain.q[0])
+
+
 def test_wrong_values_are_errors(parametric: supple.Model) -> None:
     with pytest.raises(supple.InputError, match="its range is 0.5 to 2"):
         parametric.with_parameters({"modulus": 3})
@@ -71,6 +103,15 @@ def test_wrong_values_are_errors(parametric: supple.Model) -> None:
         parametric.with_parameters({"hight": 1})
     with pytest.raises(supple.InputError, match="no stiffness"):
         parametric.material_scale({"height": 1.1})
+    batch = supple.Simulation(parametric, 2)
+    with pytest.raises(supple.InputError, match="its range is 0.7 to 1.3"):
+        batch.set_parameters({"height": np.array([1.0, 1.4])})
+    with pytest.raises(supple.InputError, match="did you mean 'height'"):
+        batch.set_parameters({"hight": 1.0})
+    with pytest.raises(ValueError, match="height is not of shape"):
+        batch.set_parameters({"height": np.ones(3)})
+    with pytest.raises(supple.InputError, match="set already"):
+        supple.Simulation(parametric.with_parameters({"height": 1.1})).set_parameters({"height": 1.0})
     with pytest.raises(supple.InputError, match="set already"):
         parametric.with_parameters({"height": 1.1}).with_parameters({"height": 1.0})
 

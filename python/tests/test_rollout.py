@@ -32,6 +32,9 @@ def given(rollout: supple.Rollout) -> dict[str, np.ndarray]:
         "loads": 1e-3 * random(STEPS, ROBOTS, rollout.n),
         "gravity": np.array([0, 0, -9.81]) + random(ROBOTS, 3),
         "material_scale": 1 + 0.1 * random(ROBOTS, rollout.regions),
+        "density": 1 + 0.1 * random(ROBOTS),
+        "rayleigh_mass": 0.2 + 0.1 * np.abs(random(ROBOTS)),
+        "rayleigh_stiffness": 0.002 + 0.001 * np.abs(random(ROBOTS)),
     }
 
 
@@ -60,6 +63,7 @@ def test_gradients_are_those_of_differences(rollout: supple.Rollout, given: dict
     rollout.run(**given)
     gradient = rollout.gradient(**by)
     sizes = {"commands": 1e-5, "q": 1e-6, "v": 1e-4, "loads": 1e-4, "gravity": 1e-2, "material_scale": 1e-3}
+    sizes |= {"density": 1e-3, "rayleigh_mass": 1e-3, "rayleigh_stiffness": 1e-5}
     for name, size in sizes.items():
         direction = size * random(*given[name].shape)
         ahead, behind = (cost(given | {name: given[name] + sign * direction}) for sign in (1, -1))

@@ -234,10 +234,24 @@ def test_robots_of_a_batch_vary(model: supple.Model) -> None:
     rest = np.array([0.12, 0.01, 0.01])
     sag = (rest - sim.effectors[:, 0])[:, 2]
     assert sag[0] > 1.7 * sag[1] > 0
+    sim.set_variations(density=np.array([1.0, 2.0]))
+    sim.settle()
+    heavier = (rest - sim.effectors[:, 0])[:, 2]
+    assert heavier[0] == pytest.approx(sag[0], rel=1e-6) and heavier[1] > 1.7 * sag[0]
     with pytest.raises(supple.InputError):
         sim.set_variations(material_scale=np.array([[1.0], [-1.0]]))
     with pytest.raises(ValueError, match="not of shape"):
         sim.set_variations(gravity=np.zeros((3, 2)))
+    with pytest.raises(supple.InputError, match="rayleigh_mass"):
+        sim.set_variations(rayleigh_mass=np.array([1.0, -1.0]))
+    # Let go from a bend, the one with more damping swings less.
+    sim.set_variations(rayleigh_stiffness=np.array([0.0, 0.05]))
+    sim.reset()
+    sim.commands[:] = [0.004, 0.0]
+    sim.settle()
+    sim.commands[:] = 0
+    sim.step(30)
+    assert np.abs(sim.v[0]).max() > 5 * np.abs(sim.v[1]).max()
 
 
 def test_views_and_stresses_follow_variations(model: supple.Model) -> None:

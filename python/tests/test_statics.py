@@ -29,6 +29,7 @@ def given(statics: supple.Statics) -> dict[str, np.ndarray]:
         "loads": 1e-2 * random(ROBOTS, statics.n),
         "gravity": np.array([0, 0, -9.81]) + random(ROBOTS, 3),
         "material_scale": 1 + 0.1 * random(ROBOTS, statics.regions),
+        "density": 1 + 0.1 * random(ROBOTS),
     }
 
 
@@ -52,7 +53,7 @@ def test_gradients_are_those_of_differences(statics: supple.Statics, given: dict
     statics.solve(**given)
     gradient = statics.gradient(**by)
     matrices = statics.matrices()
-    sizes = {"commands": 1e-5, "loads": 1e-4, "gravity": 1e-1, "material_scale": 1e-3}
+    sizes = {"commands": 1e-5, "loads": 1e-4, "gravity": 1e-1, "material_scale": 1e-3, "density": 1e-2}
     for name, size in sizes.items():
         direction = size * random(*given[name].shape)
         ahead, behind = (cost(given | {name: given[name] + sign * direction}) for sign in (1, -1))

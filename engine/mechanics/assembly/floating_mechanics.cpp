@@ -43,11 +43,14 @@ FloatingMechanics::FloatingMechanics(const ReducedModel& model, std::unique_ptr<
 
 void FloatingMechanics::set_variations(Variations variations) {
   check_variations(model_, 1, variations);
+  if (!variations.density.empty() || !variations.rayleigh_mass.empty() || !variations.rayleigh_stiffness.empty())
+    throw InputError("free-floating bodies do not differ in density and damping yet",
+                     "gravity, material_scale and friction");
   set_gravity(variations.gravity.empty()
                   ? model_.robot.gravity
                   : Vec3d{{variations.gravity[0], variations.gravity[1], variations.gravity[2]}});
   set_friction(std::move(variations.friction));
-  body_->mechanics.set_variations({.gravity = {}, .material_scale = variations.material_scale, .friction = {}});
+  body_->mechanics.set_variations({.material_scale = variations.material_scale});
 }
 
 std::unique_ptr<Mechanics> reduced_mechanics(const ReducedModel& model) {

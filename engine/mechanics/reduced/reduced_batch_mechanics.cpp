@@ -50,7 +50,7 @@ ReducedBatchMechanics::ReducedBatchMechanics(const ReducedModel& model, const De
               "a batch of " + std::to_string(robots) + " robots", "a smaller batch");
   on_ = std::make_unique<ResidentRobots>(model, device, robots, settings.precision);
   if (algebra_ == SystemAlgebra::fused) on_->reserve_fused(rows_.rows());
-  scale_materials();
+  take_variations();
 }
 
 ReducedBatchMechanics::~ReducedBatchMechanics() = default;
@@ -59,8 +59,9 @@ const Device& ReducedBatchMechanics::device() const {
   return on_->device;
 }
 
-void ReducedBatchMechanics::scale_materials() {
+void ReducedBatchMechanics::take_variations() {
   on_->set_materials(model_, variations_.material_scale);
+  on_->set_systems(std::span(own_systems(), own_systems() ? extent(robots_) : 0));
   if (on_->newton.rounding_forces.size() > 0) on_->newton.rounding_forces = upload(on_->device, rounding_forces());
 }
 
@@ -89,9 +90,9 @@ void ReducedBatchMechanics::inertia(std::span<const double> v, std::span<const d
 }
 
 void ReducedBatchMechanics::damping(std::span<const double> v, std::span<const double> v_c, std::span<double> out) {
-  SUPPLE_EXPECT(model_.robot.rayleigh_stiffness == 0 || tangent_ != TangentKind::none);
+  SUPPLE_EXPECT(!damped().by_stiffness || tangent_ != TangentKind::none);
   inertia(v, v_c, out);
-  on_->damp(model_.robot.rayleigh_mass, model_.robot.rayleigh_stiffness, v.data(), out.data());
+  on_->damp(Mechanics::system(0), v.data(), out.data());
 }
 
 // A += L_i^T S L_j, entries in the order of their robots.
@@ -159,7 +160,7 @@ void ReducedBatchMechanics::input_columns(const SystemCoefficients& coefficients
   SUPPLE_EXPECT(A_c.size() == extent(robots_, m_, r_));
   // A rigid motion has no stiffness, nor do springs that hold the body to itself alone.
   launch(on_->device, robots_ * m_ * r_,
-         ScaledRepeatOp{coefficients.mass, on_->input_mass.data(), m_ * r_, A_c.data()});
+         MassRepeatOp{on_->factors(coefficients), on_->input_mass.data(), m_ * r_, A_c.data()});
   if (coefficients.geometric) launch(on_->device, robots_ * m_ * r_, AddOp{on_->newton.of_inputs.data(), A_c.data()});
 }
 

@@ -82,7 +82,7 @@ class ReducedBatchMechanics final : public ReducedRobots {
   ResidentRobots& resident() { return *on_; }
 
  private:
-  void scale_materials() override;
+  void take_variations() override;
   void add_points(std::span<const PointStiffness> points);
   void add_geometric(std::span<const PointStiffness> points, std::span<const double> y,
                      std::span<const double> multipliers);

@@ -73,11 +73,14 @@ void ReducedMechanics::factor(const SystemCoefficients& coefficients, std::span<
   SUPPLE_EXPECT(tangent_ != TangentKind::none);
   SUPPLE_EXPECT(std::ranges::is_sorted(coefficients.points, {}, &PointStiffness::robot));
   ++factorisations_;
+  const SystemFactors factors = system_factors(coefficients, own_systems());
   [[maybe_unused]] const auto threads = static_cast<int>(scratch_.size());  // without OpenMP
 #pragma omp parallel for schedule(static) num_threads(threads) if (robots_ > 1)
   for (int b = 0; b < robots_; ++b) {
     SystemCoefficients own = coefficients;
     own.points = points_of(own.points, b);
+    own.mass = factors.mass_of(b);
+    own.stiffness = factors.stiffness_of(b);
     found[extent(b)] = factor_robot(b, own, y, multipliers);
   }
 }
@@ -102,7 +105,9 @@ void ReducedMechanics::restore_factor(std::span<const double> kept) {
 
 void ReducedMechanics::input_columns(const SystemCoefficients& coefficients, std::span<double> A_c) {
   SUPPLE_EXPECT(A_c.size() == extent(robots_, m_, r_) && tangent_ != TangentKind::none);
+  const SystemFactors factors = system_factors(coefficients, own_systems());
   for (int b = 0; b < robots_; ++b) {
+    const double mass = factors.mass_of(b), stiffness = factors.stiffness_of(b);
     // K_c lies below the modes' block of K; a rigid motion has none.
     const double* K_c = stiffness_.data() + extent(b, n_, n_) + extent(r_, n_);
     const double lacking = strain_share_.empty() ? 0 : 1 - strain_share_[extent(b)];
@@ -110,10 +115,9 @@ void ReducedMechanics::input_columns(const SystemCoefficients& coefficients, std
     for (int k = 0; k < m_; ++k)
       for (int i = 0; i < r_; ++i) {
         double& value = A_c[extent(b, m_, r_) + extent(k, r_) + extent(i)];
-        value = coefficients.mass * model_.input_mass[extent(k, r_) + extent(i)];
-        if (n_ > r_) value += coefficients.stiffness * K_c[k * n_ + i];
-        if (n_ > r_ && lacking > 0)
-          value -= coefficients.stiffness * lacking * geometric[(r_ + k) * (r_ + k + 1) / 2 + i];
+        value = mass * model_.input_mass[extent(k, r_) + extent(i)];
+        if (n_ > r_) value += stiffness * K_c[k * n_ + i];
+        if (n_ > r_ && lacking > 0) value -= stiffness * lacking * geometric[(r_ + k) * (r_ + k + 1) / 2 + i];
         if (coefficients.geometric || !coefficients.points.empty())
           value += geometric_[extent(b, m_, r_) + extent(k, r_) + extent(i)];
       }

@@ -160,7 +160,7 @@ ReducedMechanics::ReducedMechanics(const ReducedModel& model, int robots)
       viscous.held_stress.assign(extent(robots, padded(field.points()), symmetric_components), 0.0);
     }
   read_viscous();
-  scale_materials();
+  take_variations();
   stiffness_.assign(extent(robots, n_, n_), 0.0);
   geometric_.assign(extent(robots, m_, r_), 0.0);
   system_.assign(extent(robots, r_, r_), 0.0);
@@ -216,7 +216,7 @@ void ReducedMechanics::model_changed() {
   read_again();
   read_viscous();
   constant_stiffness_.clear();
-  scale_materials();
+  take_variations();
   factor_turns();
 }
 
@@ -295,7 +295,7 @@ void ReducedMechanics::end_viscous_step(double h, std::span<const double> q, std
   }
 }
 
-void ReducedMechanics::scale_materials() {
+void ReducedMechanics::take_variations() {
   const std::vector<double>& scale = variations_.material_scale;
   // It depends on whether there are factors, not on which.
   if (constant_stiffness_.size() != extent(n_, n_, scale.empty() ? 1 : 1 + regions_))
@@ -474,6 +474,7 @@ void ReducedMechanics::evaluate_forces(std::span<const double> q, std::span<cons
 void ReducedMechanics::inertia(std::span<const double> v, std::span<const double> v_c, std::span<double> out) const {
   const int inputs = v_c.empty() ? 0 : m_;  // without v_c they are at rest
   for_each_robot(robots_, [&](int b) {
+    const double density = system(b).density;
     for (int i = 0; i < r_; ++i) {
       const double* row = model_.mass.data() + extent(i, r_);
       const double* x = v.data() + extent(b, r_);
@@ -482,20 +483,21 @@ void ReducedMechanics::inertia(std::span<const double> v, std::span<const double
       for (int j = 0; j < r_; ++j) sum += row[j] * x[j];
       for (int k = 0; k < inputs; ++k)
         sum += model_.input_mass[extent(k, r_) + extent(i)] * v_c[extent(b, m_) + extent(k)];
-      out[extent(b, r_) + static_cast<std::size_t>(i)] = sum;
+      out[extent(b, r_) + static_cast<std::size_t>(i)] = density * sum;
     }
   });
 }
 
 void ReducedMechanics::damping(std::span<const double> v, std::span<const double> v_c, std::span<double> out) {
-  SUPPLE_EXPECT(model_.robot.rayleigh_stiffness == 0 || tangent_ != TangentKind::none);
+  SUPPLE_EXPECT(!damped().by_stiffness || tangent_ != TangentKind::none);
   inertia(v, v_c, out);
   for_each_robot(robots_, [&](int b) {
     const double* K = stiffness_.data() + extent(b, n_, n_);
     const double* x = v.data() + extent(b, r_);
     double* sums = out.data() + extent(b, r_);
-    const double factor = model_.robot.rayleigh_stiffness;
-    for (int i = 0; i < r_; ++i) sums[i] *= model_.robot.rayleigh_mass;
+    const RobotSystem own = system(b);
+    const double factor = own.b;
+    for (int i = 0; i < r_; ++i) sums[i] *= own.a;
     for (int i = 0; i < r_; ++i) {  // of K the lower triangle, by rows
       const double* row = K + extent(i, n_);
       const double from = factor * x[i];

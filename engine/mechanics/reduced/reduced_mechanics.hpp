@@ -70,11 +70,11 @@ class ReducedMechanics final : public ReducedRobots {
   void restore_factor(std::span<const double> kept);
 
   // What a step of one linearisation takes from materials and springs at q,
-  //   E(q) = f(q) + factor K(q) z,   K the safe tangent and z [B x nv] held,
+  //   E(q) = f(q) + (1 + rate b) K(q) z,   K the safe tangent, z [B x nv] held, b a robot's stiffness damping [s],
   // by its derivatives (force_change.cpp). K has of strain modes what A has had since the last factor().
   struct ForceChange {
     std::span<const double> q, z;
-    double factor = 1;
+    double rate = 0;  // 1/s
   };
   // out [B x nv] = (dE/dq)^T w, and by_region [B x regions] = w . dE/d(factor on the moduli of a region) [N w].
   void pull_back_forces(const ForceChange& at, std::span<const double> w, std::span<double> out,
@@ -103,8 +103,8 @@ class ReducedMechanics final : public ReducedRobots {
     bool taken = false;
   };
   template <class OnTile, class OnStrains>
-  void for_each_change(int robot, const double* x, const double* z, double factor, Scratch& scratch,
-                       const OnTile& on_tile, const OnStrains& on_strains);
+  void for_each_change(int robot, const double* x, const double* z, Scratch& scratch, const OnTile& on_tile,
+                       const OnStrains& on_strains);
   void factor_turns();
   // The right side of a linear step into force_lanes; the largest angle that it turns a point by [rad].
   double find_turns(const RobotTurn& step, Scratch& scratch) const;
@@ -132,7 +132,7 @@ class ReducedMechanics final : public ReducedRobots {
   // A of a robot, and what rows and points add to its A_c.
   void assemble_robot(int robot, const SystemCoefficients& coefficients, std::span<const double> y,
                       std::span<const double> multipliers);
-  void scale_materials() override;
+  void take_variations() override;
   void read_viscous();
   // The points of a tile as a field of their own, in a viscous step with what it adds.
   PointField<double> tile_points(std::size_t field, int tile, int robot, const double* scale) const;

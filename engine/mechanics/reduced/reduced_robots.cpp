@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -108,23 +109,48 @@ void check_variations(const ReducedModel& model, int robots, const Variations& v
   }
   check(variations.friction, robots, static_cast<int>(model.robot.obstacles.size()), "friction",
         "coefficients of 0 or more", [](double value) { return value >= 0; });
+  check(variations.density, robots, 1, "density", "factors above 0", [](double value) { return value > 0; });
+  const auto damping = [&](const std::vector<double>& values, const char* name, const char* unit) {
+    check(values, robots, 1, name, unit, [](double value) { return value >= 0; });
+  };
+  damping(variations.rayleigh_mass, "rayleigh_mass", "coefficients of 0 or more [1/s]");
+  damping(variations.rayleigh_stiffness, "rayleigh_stiffness", "coefficients of 0 or more [s]");
+  if (model.robot.viscous > 0 && std::ranges::any_of(variations.rayleigh_stiffness, [](double b) { return b > 0; }))
+    throw InputError("stiffness damping beside viscous materials would multiply the stiffness of their dashpots",
+                     "rayleigh_stiffness of 0");
 }
 
 void ReducedRobots::set_variations(Variations variations) {
   check_variations(model_, robots_, variations);
   variations_ = std::move(variations);
   ++changes_;
+  systems_.clear();
+  const auto &density = variations_.density, &a = variations_.rayleigh_mass, &b = variations_.rayleigh_stiffness;
+  for (std::size_t k = 0; k < extent(robots_) && !(density.empty() && a.empty() && b.empty()); ++k)
+    systems_.push_back({density.empty() ? 1 : density[k], a.empty() ? model_.robot.rayleigh_mass : a[k],
+                        b.empty() ? model_.robot.rayleigh_stiffness : b[k]});
   find_rounding_forces();
-  scale_materials();
+  take_variations();
+}
+
+RobotSystem ReducedRobots::system(int robot) const {
+  return systems_.empty() ? Mechanics::system(robot) : systems_[extent(robot)];
+}
+
+Mechanics::Damped ReducedRobots::damped() const {
+  if (systems_.empty()) return Mechanics::damped();
+  return {std::ranges::any_of(systems_, [](const RobotSystem& system) { return system.a != 0; }),
+          std::ranges::any_of(systems_, [](const RobotSystem& system) { return system.b != 0; })};
 }
 
 void ReducedRobots::external_forces(std::span<double> p) const {
   for (int b = 0; b < robots_; ++b) {
     const double* own =
         variations_.gravity.empty() ? model_.robot.gravity.v : variations_.gravity.data() + extent(b, 3);
+    const double density = system(b).density;
     for (int i = 0; i < r_; ++i) {
       const double* g = model_.gravity.data() + extent(i, 3);
-      p[extent(b, r_) + extent(i)] = g[0] * own[0] + g[1] * own[1] + g[2] * own[2];
+      p[extent(b, r_) + extent(i)] = density * (g[0] * own[0] + g[1] * own[1] + g[2] * own[2]);
     }
   }
 }

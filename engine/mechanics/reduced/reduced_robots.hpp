@@ -10,7 +10,7 @@
 namespace supple {
 
 // Throws InputError for a list of another length, numbers that are not finite, factors that are not above 0, friction
-// below 0.
+// or damping below 0, and stiffness damping of viscous materials.
 void check_variations(const ReducedModel& model, int robots, const Variations& variations);
 
 class ReducedRobots : public Mechanics {
@@ -22,6 +22,8 @@ class ReducedRobots : public Mechanics {
   void external_forces(std::span<double> p) const final;
   int changes() const final { return changes_; }
   double friction(int robot, int obstacle) const final;
+  RobotSystem system(int robot) const final;
+  Damped damped() const final;
   void multiply_rows(const PointRows& rows, std::span<const double> X, int count, std::span<double> out) const final;
   void add_row_forces(const PointRows& rows, std::span<const double> lambda, std::span<double> f) const final;
 
@@ -35,8 +37,10 @@ class ReducedRobots : public Mechanics {
   ReducedRobots(const ReducedModel& model, int robots);
   // What is read of the model once is read again: it has changed in place.
   void read_again();
-  // variations_.material_scale is new.
-  virtual void scale_materials() = 0;
+  // variations_ are new.
+  virtual void take_variations() = 0;
+  // [robots] where masses or damping differ, or null.
+  const RobotSystem* own_systems() const { return systems_.empty() ? nullptr : systems_.data(); }
   // Norms of the generalised forces at strains of rounding_strain [N]: of all robots, or of each where their materials
   // differ.
   const std::vector<double>& rounding_forces() const { return rounding_forces_; }
@@ -51,6 +55,7 @@ class ReducedRobots : public Mechanics {
   void read_moduli();
   void find_rounding_forces();
 
+  std::vector<RobotSystem> systems_;
   int changes_ = 0;
   std::vector<double> forces_of_regions_;  // [r][regions] generalised forces at strains of one
   std::vector<double> rounding_forces_;

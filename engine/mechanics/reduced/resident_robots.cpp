@@ -304,6 +304,10 @@ void ResidentRobots::set_materials(const ReducedModel& model, const std::vector<
   if (precision != Precision::fp64) set(rounded);
 }
 
+void ResidentRobots::set_systems(std::span<const RobotSystem> own) {
+  systems = upload(device, std::vector<RobotSystem>(own.begin(), own.end()));
+}
+
 // y = y_rest + L alpha + L_c c
 void ResidentRobots::find_outputs(const double* q, const double* c, double* y) {
   if (ny == 0) return;
@@ -330,6 +334,7 @@ void ResidentRobots::find_forces(const double* q, TangentKind kind, double* f, P
 void ResidentRobots::multiply_mass(const double* v, const double* v_c, double* out) {
   gemm(dense, r, robots, r, 1.0, {mass.data(), r}, {v, r}, 0.0, {out, r});
   if (m > 0 && v_c != nullptr) gemm(dense, r, robots, m, 1.0, {input_mass.data(), r}, {v_c, m}, 1.0, {out, r});
+  if (systems.size() > 0) launch(device, robots * r, DensityOp{systems.data(), r, out});
 }
 
 // Column b of row i: h = L_i^T g, L_i the outputs that the row touches (row-major [count][r]); the same for the inputs.
@@ -349,8 +354,7 @@ void ResidentRobots::find_jacobians(const RowLayout& layout, const double* gradi
 void ResidentRobots::find_system(const SystemCoefficients& coefficients) {
   const auto sum = [&]<class S>(PrecisionArrays<S>& arrays) {
     launch(device, robots * r * r,
-           SystemOp<S>{static_cast<S>(coefficients.stiffness), static_cast<S>(coefficients.mass), arrays.K.data(),
-                       arrays.mass.data(), r * r, arrays.A.data()});
+           SystemOp<S>{factors(coefficients), arrays.K.data(), arrays.mass.data(), r * r, arrays.A.data()});
   };
   precision == Precision::fp32 ? sum(rounded) : sum(exact);
 }
@@ -376,9 +380,10 @@ void ResidentRobots::factor_indefinite(SystemReport* found) {
   launch(device, robots, IndefiniteReportOp{newton.factored.data(), found});
 }
 
-void ResidentRobots::damp(double of_mass, double of_stiffness, const double* v, double* f) {
+void ResidentRobots::damp(const RobotSystem& all, const double* v, double* f) {
+  const RobotSystem* own = systems.size() > 0 ? systems.data() : nullptr;
   const auto damp = [&]<class S>(PrecisionArrays<S>& arrays) {
-    launch(device, robots * r, DampingOp<S>{r, of_mass, of_stiffness, arrays.K.data(), v, f});
+    launch(device, robots * r, DampingOp<S>{r, all, own, arrays.K.data(), v, f});
   };
   precision == Precision::fp32 ? damp(rounded) : damp(exact);
 }
@@ -387,17 +392,16 @@ void ResidentRobots::damp(double of_mass, double of_stiffness, const double* v, 
 template <class S>
 void ResidentRobots::find_geometric_shares(const SystemCoefficients& coefficients) {
   PrecisionArrays<S>& mine = in<S>();
-  const auto stiffness = static_cast<S>(coefficients.stiffness), mass_factor = static_cast<S>(coefficients.mass);
+  SystemFactors tried = factors(coefficients);
+  tried.share = trial_mass;
   const PointStiffness* springs = coefficients.points.empty() ? nullptr : points.data();
-  launch(device, robots * r * r,
-         SystemOp<S>{stiffness, mass_factor * static_cast<S>(trial_mass), mine.K.data(), mine.mass.data(), r * r,
-                     mine.trial.data()});
+  launch(device, robots * r * r, SystemOp<S>{tried, mine.K.data(), mine.mass.data(), r * r, mine.trial.data()});
   if (springs != nullptr)
     launch(device, robots * r, PointStiffnessOp<S>{r, outputs.data(), springs, first_point.data(), mine.trial.data()});
   potrf_batched(dense, r, mine.trial.data(), r, r * r, info.data(), robots);
   launch_teams(
       device, robots, teams,
-      GeometricShareTeamOp<S>{strain_modes, r, stiffness, mass_factor, mine.modes.quadratic.data(), mine.strains.data(),
+      GeometricShareTeamOp<S>{strain_modes, r, factors(coefficients), mine.modes.quadratic.data(), mine.strains.data(),
                               mine.K.data(), mine.mass.data(), outputs.data(), springs, first_point.data(), info.data(),
                               mine.trial.data(), mine.A.data(), weakened.data()});
 }
@@ -443,8 +447,8 @@ void ResidentRobots::find_fused_space(const SystemCoefficients& coefficients, co
                                       const SpaceTeamOp& rows, const SpaceTeamOp& effectors, SystemReport* found) {
   const auto find = [&]<class S>(PrecisionArrays<S>& in) {
     launch_teams(device, robots, fused_teams,
-                 FusedSystemTeamOp<S>{static_cast<S>(coefficients.stiffness), static_cast<S>(coefficients.mass),
-                                      in.K.data(), in.mass.data(), sides, rows, effectors, found, in.fused.data()});
+                 FusedSystemTeamOp<S>{factors(coefficients), in.K.data(), in.mass.data(), sides, rows, effectors, found,
+                                      in.fused.data()});
   };
   precision == Precision::fp32 ? find(rounded) : find(exact);
 }

@@ -164,6 +164,7 @@ struct ResidentRobots {
   PrecisionArrays<double> exact;
   PrecisionArrays<float> rounded;
   Array<int> info;
+  Array<RobotSystem> systems;  // [robots], or empty
   Array<PointStiffness> points;
   Array<int> first_point;
   int portion = 0, teams = 0, fused_teams = 0;
@@ -211,14 +212,19 @@ struct ResidentRobots {
 
   // The stages of a step on what lies here; nothing crosses the bus.
   void set_materials(const ReducedModel& model, const std::vector<double>& material_scale);
+  void set_systems(std::span<const RobotSystem> systems);  // [robots], or empty
+  SystemFactors factors(const SystemCoefficients& coefficients) const {
+    return system_factors(coefficients, systems.size() > 0 ? systems.data() : nullptr);
+  }
   void find_outputs(const double* q, const double* c, double* y);
   void find_forces(const double* q, TangentKind kind, double* f, PointReport* found);  // and K
   // Whether Newton's method was asked for: forces come with their scale.
   bool judges() const { return newton.magnitude.size() > 0; }
   // Throws CapabilityError where there is no room.
   void reserve_newton(const std::vector<double>& rounding_forces);
-  void multiply_mass(const double* v, const double* v_c, double* out);         // M v + M_c v_c; v_c: or null
-  void damp(double of_mass, double of_stiffness, const double* v, double* f);  // f = M v becomes (a M + b K) v
+  void multiply_mass(const double* v, const double* v_c, double* out);  // M v + M_c v_c; v_c: or null
+  // f = M v becomes (a M + b K) v; all: of robots that have no systems of their own.
+  void damp(const RobotSystem& all, const double* v, double* f);
   void find_jacobians(const RowLayout& layout, const double* gradients, double* H, double* H_c);
   void find_system(const SystemCoefficients& coefficients);  // A of K
   void add_points();                                         // A += that of `points`

@@ -48,6 +48,9 @@ TEST(Rollout, GradientsOfRuns) {
     given.loads = boxes::random_vector(static_cast<int>(steps * n), 1e-3);
     for (int k = 0; k < robots * model->regions(); ++k) given.variations.material_scale.push_back(1 + 0.1 * k);
     for (int k = 0; k < 3 * robots; ++k) given.variations.gravity.push_back(k - 2.0);
+    given.variations.density = {0.9, 1.3};
+    given.variations.rayleigh_mass = {0.5, 2};
+    given.variations.rayleigh_stiffness = {0.004, 0.001};
     const auto run = [&](const Given& of) -> const RolloutRecord& {
       rollout.set_variations(of.variations);
       return rollout.run(of.commands, {.q = of.q, .v = of.v}, of.loads);
@@ -89,6 +92,14 @@ TEST(Rollout, GradientsOfRuns) {
     expect(
         "materials", found.material_scale, random(found.material_scale, 0.05),
         [](Given & g) -> auto& { return g.variations.material_scale; });
+    expect(
+        "density", found.density, random(found.density, 0.05), [](Given & g) -> auto& { return g.variations.density; });
+    expect(
+        "rayleigh_mass", found.rayleigh_mass, random(found.rayleigh_mass, 0.1),
+        [](Given & g) -> auto& { return g.variations.rayleigh_mass; });
+    expect(
+        "rayleigh_stiffness", found.rayleigh_stiffness, random(found.rayleigh_stiffness, 1e-4),
+        [](Given & g) -> auto& { return g.variations.rayleigh_stiffness; });
     std::vector<double> direction = random(given.commands, 0.01);
     for (std::size_t k = 0; k < direction.size(); ++k)
       direction[k] *= model->robot.actuators[k % model->robot.actuators.size()].range.upper;

@@ -22,7 +22,6 @@ struct Given {
   State state;
   std::vector<double> commands, load;
   Variations variations;
-  double density = 1;
 };
 
 std::vector<double> random_list(std::size_t n, double size) {
@@ -31,11 +30,10 @@ std::vector<double> random_list(std::size_t n, double size) {
   return list;
 }
 
-// A model that owns its steps, with another density on demand.
+// A model that owns its steps.
 class Robots {
  public:
-  Robots(ReducedModel model, int robots, double density = 1)
-      : model_(std::move(model)), mechanics_(scaled(density), robots) {}
+  Robots(ReducedModel model, int robots) : model_(std::move(model)), mechanics_(model_, robots) {}
   ReducedMechanics& mechanics() { return mechanics_; }
   State step(const Given& given) {
     mechanics_.set_variations(given.variations);
@@ -49,11 +47,6 @@ class Robots {
   }
 
  private:
-  const ReducedModel& scaled(double density) {
-    for (double& m : model_.mass) m *= density;
-    for (double& g : model_.gravity) g *= density;
-    return model_;
-  }
   ReducedModel model_;
   ReducedMechanics mechanics_;
 };
@@ -68,6 +61,9 @@ Given somewhere(const ReducedModel& model, int robots, int held = 0) {
     for (const double g : {0.4, -0.3, -9.0}) given.variations.gravity.push_back(g + b);
     for (const PlacedObstacle& placed : model.robot.obstacles)
       given.variations.friction.push_back(placed.friction * (1 + 0.1 * b));
+    given.variations.density.push_back(0.9 + 0.3 * b);
+    given.variations.rayleigh_mass.push_back(0.5 + b);
+    given.variations.rayleigh_stiffness.push_back(0.002 * (1 + b));
   }
   given.load = random_list(given.state.q.size(), 0.01);
   for (int step = 1; step <= 6; ++step) {
@@ -234,17 +230,12 @@ void expect_derivatives(const ReducedModel& model, int robots = 2, double tolera
   if (boxes::norm(inputs.friction) > 0)
     along("friction", inputs.friction, random_list(inputs.friction.size(), 0.1), 1e-4,
           [&](Given& g, const auto& d, double s) { add(g.variations.friction, d, s); });
-  // All masses at once.
-  const double density = slope(
-      [&](double s) {
-        Robots denser(model, robots, 1 + s);
-        return value(of_after, denser.step(given));
-      },
-      model.robot.touches() ? 1e-2 : 1e-3);
-  double sum = 0;
-  for (const double own : inputs.density) sum += own;
-  EXPECT_NEAR(sum, density, 10 * tolerance * boxes::norm(inputs.density) + (model.robot.touches() ? 1e-7 : 0))
-      << "density";
+  along("density", inputs.density, random_list(inputs.density.size(), 0.1), 1e-2,
+        [&](Given& g, const auto& d, double s) { add(g.variations.density, d, s); });
+  along("rayleigh_mass", inputs.rayleigh_mass, random_list(inputs.rayleigh_mass.size(), 1), 1e-2,
+        [&](Given& g, const auto& d, double s) { add(g.variations.rayleigh_mass, d, s); });
+  along("rayleigh_stiffness", inputs.rayleigh_stiffness, random_list(inputs.rayleigh_stiffness.size(), 1e-3), 1e-2,
+        [&](Given& g, const auto& d, double s) { add(g.variations.rayleigh_stiffness, d, s); });
 }
 
 TEST(StepDerivative, LawsOfSolids) {

@@ -248,6 +248,8 @@ TEST_P(SimulationOnDevice, RobotsVary) {
   Variations vary;
   vary.gravity = {0, 0, -9.81, 1, 0, -3, 0, 2, -20};
   vary.friction = {0.5, 0, 1};
+  vary.density = {1, 0.6, 2};
+  vary.rayleigh_stiffness = {0, 0.01, 0.003};
   sim.set_variations(vary);
   (void)sim.step(5);
   for (std::size_t b = 0; b < 3; ++b) {
@@ -255,6 +257,8 @@ TEST_P(SimulationOnDevice, RobotsVary) {
     Variations one;
     one.gravity = {vary.gravity[3 * b], vary.gravity[3 * b + 1], vary.gravity[3 * b + 2]};
     one.friction = {vary.friction[b]};
+    one.density = {vary.density[b]};
+    one.rayleigh_stiffness = {vary.rayleigh_stiffness[b]};
     alone.set_variations(one);
     (void)alone.step(5);
     const State own = one_robot(sim.state(), static_cast<int>(b));

@@ -31,6 +31,10 @@ Variations of_their_own(const ReducedModel& model) {
   Variations own;
   for (int b = 0; b < robots; ++b)
     for (int g = 0; g < model.regions(); ++g) own.material_scale.push_back(g == 0 ? 1 + 0.1 * b : 2 - 0.2 * b);
+  for (int b = 0; b < robots; ++b) {
+    own.density.push_back(1.5 - 0.2 * b);
+    own.rayleigh_stiffness.push_back(0.001 * b);
+  }
   return own;
 }
 

@@ -180,10 +180,21 @@ void compare_batch_ops(const Device& device) {
   const std::vector<double> v = random<double>(robots * r), outputs = random<double>(9 * r);
   const std::vector<float> sums = random<float>(n);
   compare<S>(device, n, zero, "repeated", [&](auto at, S* out) { return RepeatOp<S>{at(M), square, out}; });
-  compare<S>(device, n, zero, "system",
-             [&](auto at, S* out) { return SystemOp<S>{S(2), S(3), at(K), at(M), square, out}; });
-  compare<double>(device, robots * r, random<double>(robots * r), "damping",
-                  [&](auto at, double* out) { return DampingOp<S>{r, 2, 3, at(K), at(v), out}; });
+  compare<S>(device, n, zero, "system", [&](auto at, S* out) {
+    return SystemOp<S>{{.mass = 3, .stiffness = 2}, at(K), at(M), square, out};
+  });
+  const std::vector<RobotSystem> own{{1.5, 2, 3}, {0.5, 0, 1}, {2, 1, 0}};
+  compare<S>(device, n, zero, "systems of their own", [&](auto at, S* out) {
+    return SystemOp<S>{{.own = at(own), .inertia = 5, .implicit = 0.7, .rate = 0.2}, at(K), at(M), square, out};
+  });
+  compare<double>(device, robots * r, random<double>(robots * r), "damping", [&](auto at, double* out) {
+    return DampingOp<S>{r, {1, 2, 3}, nullptr, at(K), at(v), out};
+  });
+  compare<double>(device, robots * r, random<double>(robots * r), "damping of their own",
+                  [&](auto at, double* out) { return DampingOp<S>{r, {}, at(own), at(K), at(v), out}; });
+  compare<double>(device, robots * r, random<double>(robots * r), "density", [&](auto at, double* out) {
+    return DensityOp{at(own), r, out};
+  });
   compare<S>(device, n, zero, "stiffness", [&](auto at, S* out) {
     return StiffnessSumOp<S>{{at(terms), square, at(scale), regions}, at(sums), out};
   });

@@ -53,9 +53,20 @@ struct Spoilt {
     points.push_back({1, 0, 0, Mat3d::identity()});
   }
   GeometricShareTeamOp<double> op() {
-    return {count,        r,        stiffness,      mass,          quadratic.data(),   strains.data(),
-            K.data(),     M.data(), outputs.data(), points.data(), first_point.data(), info.data(),
-            trial.data(), A.data(), weakened.data()};
+    return {count,
+            r,
+            {.mass = mass, .stiffness = stiffness},
+            quadratic.data(),
+            strains.data(),
+            K.data(),
+            M.data(),
+            outputs.data(),
+            points.data(),
+            first_point.data(),
+            info.data(),
+            trial.data(),
+            A.data(),
+            weakened.data()};
   }
 };
 

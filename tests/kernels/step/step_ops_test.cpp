@@ -292,7 +292,7 @@ Solved solve_one_after_the_other(const System& s) {
   There there(cpu(), s, 0);
   launch_robots(cpu(), robots, there.sides());
   std::vector<double> A(s.K.size()), X = back(there.X);
-  const SystemOp<double> matrix{2, 3, s.K.data(), s.M.data(), r * r, A.data()};
+  const SystemOp<double> matrix{{.mass = 3, .stiffness = 2}, s.K.data(), s.M.data(), r * r, A.data()};
   for (int k = 0; k < robots * r * r; ++k) matrix(k);
   std::vector<SystemReport> found(robots);
   for (int b = 0; b < robots; ++b) {
@@ -342,8 +342,14 @@ void solve_fused(const Device& device) {
   const int teams = team_count(device, robots);
   Array<S> scratch(device, static_cast<std::size_t>(teams) * FusedSystemTeamOp<S>::scratch_length(r, n));
   launch_teams(device, robots, teams,
-               FusedSystemTeamOp<S>{2, 3, K.data(), M.data(), there.sides(), there.rows(1), there.effectors(),
-                                    there.found.data(), scratch.data()});
+               FusedSystemTeamOp<S>{{.mass = 3, .stiffness = 2},
+                                    K.data(),
+                                    M.data(),
+                                    there.sides(),
+                                    there.rows(1),
+                                    there.effectors(),
+                                    there.found.data(),
+                                    scratch.data()});
   expect_solved<S>(there.come_back(), solve_one_after_the_other(s));
 }
 
@@ -359,7 +365,8 @@ void solve_fused_by(int members) {
   There there(cpu(), s, 0);
   std::vector<S> scratch(FusedSystemTeamOp<S>::scratch_length(r, n));
   const FusedSystemTeamOp<S> op{
-      2, 3, K.data(), M.data(), there.sides(), there.rows(1), there.effectors(), there.found.data(), scratch.data()};
+      {.mass = 3, .stiffness = 2}, K.data(),           M.data(),      there.sides(), there.rows(1),
+      there.effectors(),           there.found.data(), scratch.data()};
   std::barrier<> barrier(members);
   {
     std::vector<std::jthread> threads;
@@ -555,7 +562,8 @@ TEST_P(StepOps, QueuedCopies) {
   Mark begin(GetParam()), end(GetParam());
   begin.set();
   up.queue_to(there);
-  launch(GetParam(), count, SystemOp<double>{2, 0, there.data(), there.data(), count, there.data()});
+  launch(GetParam(), count,
+         SystemOp<double>{{.mass = 0, .stiffness = 2}, there.data(), there.data(), count, there.data()});
   down.queue_from(there);
   end.set();
   end.wait();

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "engine/mechanics/reduced/reduced_batch_mechanics.hpp"
 #include "engine/mechanics/reduced/reduced_mechanics.hpp"
 #include "kernels/base/error.hpp"
@@ -42,6 +44,9 @@ Variations some_variations(const ReducedModel& model) {
     own.gravity.insert(own.gravity.end(), {0.5 * b, -1, -9.81 - 3 * b});
     for (int g = 0; g < model.regions(); ++g) own.material_scale.push_back(0.6 + 0.3 * b + 0.2 * g);
     for (std::size_t k = 0; k < model.robot.obstacles.size(); ++k) own.friction.push_back(0.2 * b);
+    own.density.push_back(0.7 + 0.4 * b);
+    own.rayleigh_mass.push_back(1.5 * b);
+    own.rayleigh_stiffness.push_back(0.004 * (3 - b));
   }
   return own;
 }
@@ -60,6 +65,10 @@ ReducedModel own_model(ReducedModel model, const Variations& own, std::size_t b)
     });
   for (std::size_t k = 0; k < model.robot.obstacles.size(); ++k)
     model.robot.obstacles[k].friction = own.friction[b * model.robot.obstacles.size() + k];
+  for (auto* masses : {&model.mass, &model.input_mass, &model.gravity})
+    for (double& value : *masses) value *= own.density[b];
+  model.robot.rayleigh_mass = own.rayleigh_mass[b];
+  model.robot.rayleigh_stiffness = own.rayleigh_stiffness[b];
   return model;
 }
 
@@ -225,6 +234,11 @@ TEST_P(RobotsOfTheirOwn, RefuseWhatCannotBe) {
     refused("there are 11 values of gravity", [](Variations& v) { v.gravity.pop_back(); });
     refused("robot 1 has material_scale 0", [](Variations& v) { v.material_scale[5] = 0; });
     refused("robot 3 has friction -0.1", [](Variations& v) { v.friction[3] = -0.1; });
+    refused("there are 3 values of density", [](Variations& v) { v.density.pop_back(); });
+    refused("robot 2 has density 0", [](Variations& v) { v.density[2] = 0; });
+    refused("robot 1 has rayleigh_mass -1", [](Variations& v) { v.rayleigh_mass[1] = -1; });
+    refused("robot 3 has rayleigh_stiffness inf",
+            [](Variations& v) { v.rayleigh_stiffness[3] = std::numeric_limits<double>::infinity(); });
     refused("robot 0 has gravity nan", [](Variations& v) { v.gravity[1] = std::nan(""); });
     // Nothing of them was taken over, and all can be as the model has it again.
     EXPECT_TRUE(mechanics->variations().gravity.empty());
