@@ -4,10 +4,16 @@
 
 namespace supple {
 
+bool same_pattern(const SymmetricPattern& a, const SymmetricPattern& b) {
+  return a.n == b.n && a.block == b.block && a.column_start == b.column_start && a.row == b.row;
+}
+
 class LentFactor::Borrowed : public SparseDirect {
  public:
   explicit Borrowed(LentFactor& lent) : lent_(lent) {}
-  void analyse(const SymmetricPattern&, Definiteness) override {}
+  void analyse([[maybe_unused]] const SymmetricPattern& pattern, Definiteness) override {
+    SUPPLE_EXPECT(same_pattern(pattern, lent_.pattern_));
+  }
   FactorReport factor(const double*) override { return lent_.report_; }
   void solve(double* x, int count) override { lent_.solver_->solve(x, count); }
   bool multiply_inverse(const SparseColumns& columns, bool begin, double* products) override {
@@ -23,10 +29,7 @@ class LentFactor::Own final : public Borrowed {
  public:
   using Borrowed::Borrowed;
   void analyse(const SymmetricPattern& pattern, Definiteness kind) override {
-    const bool same = lent_.solver_ && kind == lent_.kind_ && pattern.n == lent_.pattern_.n &&
-                      pattern.block == lent_.pattern_.block && pattern.column_start == lent_.pattern_.column_start &&
-                      pattern.row == lent_.pattern_.row;
-    if (same) return;
+    if (lent_.solver_ && kind == lent_.kind_ && same_pattern(pattern, lent_.pattern_)) return;
     lent_.solver_ = make_sparse_direct();
     lent_.solver_->analyse(pattern, kind);
     lent_.pattern_ = pattern;

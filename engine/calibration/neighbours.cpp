@@ -90,10 +90,12 @@ Neighbourhood::Neighbourhood(const FullModel& model, const std::vector<Neighbour
       factor_(factor),
       own_(std::make_unique<FullMechanics>(model, [&factor] { return factor.solver(); })) {
   factor_.forget();
-  for (const Neighbour& neighbour : neighbours)
-    beside_.push_back(compares_equilibria(model.robot)
-                          ? std::make_unique<FullMechanics>(neighbour.model)
-                          : std::make_unique<FullMechanics>(neighbour.model, [&factor] { return factor.borrowed(); }));
+  for (const Neighbour& neighbour : neighbours) {
+    auto borrows = std::make_unique<FullMechanics>(neighbour.model, [&factor] { return factor.borrowed(); });
+    // Friction that begins at 0 couples a cable's points otherwise (segment_unknowns.hpp).
+    const bool fits = !compares_equilibria(model.robot) && same_pattern(borrows->pattern(), own_->pattern());
+    beside_.push_back(fits ? std::move(borrows) : std::make_unique<FullMechanics>(neighbour.model));
+  }
 }
 
 // Whether no multiplier depends on where the robot is, nor on what the neighbour has changed.

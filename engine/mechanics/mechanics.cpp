@@ -19,6 +19,8 @@ std::span<const PointStiffness> points_of(std::span<const PointStiffness> points
 }
 
 SystemFactors system_factors(const SystemCoefficients& coefficients, const RobotSystem* own) {
+  // Robots with their own take the parts of the sum.
+  SUPPLE_EXPECT(own == nullptr || coefficients.mass == 0 || coefficients.inertia != 0);
   return {.mass = coefficients.mass,
           .stiffness = coefficients.stiffness,
           .own = own,

@@ -105,7 +105,7 @@ class Mechanics {
   virtual void set_variations(Variations variations);
   // Coulomb's coefficient of an obstacle.
   virtual double friction(int robot, int obstacle) const;
-  // Rayleigh's coefficients of a robot, and whether any robot has them.
+  // Factor on the masses of a robot and its damping; and whether any robot is damped.
   virtual RobotSystem system(int robot) const;
   struct Damped {
     bool by_mass = false, by_stiffness = false;

@@ -272,19 +272,21 @@ std::span<const double> BatchSimulation::effectors() {
   const std::vector<double>& y = outputs();
   const std::size_t own = effectors_.size() / extent(robots_);
   for (int b = 0; b < robots_; ++b)
-    effector_states(robot(), of(y, b), std::span(effectors_).subspan(extent(b) * own, own));
+    effector_states(robot_of(b), of(y, b), std::span(effectors_).subspan(extent(b) * own, own));
   return effectors_;
 }
 
 std::span<const double> BatchSimulation::goal_errors() {
-  EffectorErrors errors(robot());
   const std::size_t count = robot().effectors.size();
   const std::vector<double>& y = outputs();
   const std::vector<char> with_goal(steered().begin(), steered().end());
   goal_errors_.resize(extent(robots_) * count);
-  for (int b = 0; b < robots_; ++b)
-    (void)errors.evaluate(of(y, b), goals().subspan(3 * extent(b) * count, 3 * count), with_goal,
-                          std::span(goal_errors_).subspan(extent(b) * count, count));
+  std::optional<EffectorErrors> errors(robot());
+  for (int b = 0; b < robots_; ++b) {
+    if (!own_teams_.empty()) errors.emplace(robot_of(b));
+    (void)errors->evaluate(of(y, b), goals().subspan(3 * extent(b) * count, 3 * count), with_goal,
+                           std::span(goal_errors_).subspan(extent(b) * count, count));
+  }
   return goal_errors_;
 }
 
@@ -324,7 +326,7 @@ void BatchSimulation::set_variations(const Variations& variations) {
     throw InputError("robots of a full model or of several bodies do not differ from each other",
                      "a reduced model of one body");
   check_variations(*reduced(), robots_, variations);
-  if (drive_.keep_tangent > 0 && !variations.rayleigh_stiffness.empty())
+  if (drive_.keep_tangent > 0 && std::ranges::any_of(variations.rayleigh_stiffness, [](double b) { return b > 0; }))
     throw InputError("under stiffness damping every step needs its own tangent",
                      "rayleigh_mass alone, or a simulation without keep_tangent");
   if (on_cpu_ != nullptr && team_->size() != robots_)
@@ -337,15 +339,23 @@ void BatchSimulation::set_variations(const Variations& variations) {
 
 // Robots continue where they are.
 void BatchSimulation::step_with(std::unique_ptr<MechanicsTeam> team) {
-  const std::unique_ptr<RobotSteps> before = std::move(steps_);
-  StepsOnCpu& lists = *on_cpu_;
-  const std::vector<int> memory = answers_ != nullptr ? answers_->memory() : std::vector<int>();
-  std::unique_ptr<MechanicsTeam> last = std::move(team_);
-  if (!first_team_) first_team_ = std::move(last);
-  team_ = std::move(team);
-  make_steps(lists.state());
-  on_cpu_->take_over(lists);
-  if (answers_ != nullptr) answers_->recall(memory);
+  StepsOnCpu* const lists = on_cpu_;
+  InverseAnswers* const last_answers = answers_;
+  std::unique_ptr<RobotSteps> steps = std::move(steps_);
+  std::swap(team_, team);  // now the last one
+  try {
+    make_steps(lists->state());
+  } catch (...) {
+    std::swap(team_, team);
+    steps_ = std::move(steps);
+    on_cpu_ = lists;
+    answers_ = last_answers;
+    throw;
+  }
+  on_cpu_->take_over(*lists);
+  if (answers_ != nullptr) answers_->recall(last_answers->memory());
+  steps.reset();  // before the team that it steps with
+  if (!first_team_) first_team_ = std::move(team);
 }
 
 void BatchSimulation::set_parameters(std::span<const double> values) {
@@ -375,8 +385,8 @@ void BatchSimulation::set_parameters(std::span<const double> values) {
   }
   step_with(values.empty() ? body_->make_team(robots_, MechanicsTeam::Members::robots)
                            : std::make_unique<MechanicsTeam>(std::move(members), robots_));
-  own_bodies_ = std::move(bodies);
-  own_teams_ = std::move(teams);
+  std::swap(own_bodies_, bodies);
+  std::swap(own_teams_, teams);
   parameters_.assign(values.begin(), values.end());
   steps_->set_variations(variations_);
   before_.clear();

@@ -38,7 +38,8 @@ class BatchSimulation {
   BatchSimulation(std::unique_ptr<SimulatedBody> body, const BatchSimulationSettings& settings);
   ~BatchSimulation();
 
-  const Robot& robot() const { return team_->robot(); }
+  /// That of the model, whatever parameters robots have of their own.
+  const Robot& robot() const { return (first_team_ ? *first_team_ : *team_).robot(); }
   int robots() const { return robots_; }
   Integrator integrator() const { return drive_.integrator; }
   double time_step() const { return drive_.time_step; }  // s
@@ -98,7 +99,7 @@ class BatchSimulation {
   void reset(std::span<const int> robots);
   void reset();
   void set_state(const State& state);
-  /// Of reduced models. Throws as check_variations().
+  /// Of reduced models. Throws as check_variations(), and for stiffness damping of steps that keep their tangent.
   void set_variations(const Variations& variations);
   const Variations& variations() const { return variations_; }
   /// Values [B x Robot::parameters] that the robots differ by, stiffnesses, densities and shapes; empty: those of the model.
@@ -126,6 +127,8 @@ class BatchSimulation {
   void check(const BatchSimulationSettings& settings);
   void make_steps(State from);
   void step_with(std::unique_ptr<MechanicsTeam> team);
+  // Its own, where parameters differ.
+  const Robot& robot_of(int robot) const { return own_teams_.empty() ? this->robot() : team_->member(robot).robot(); }
   SimulatedBody& body_of_robot(int robot) {
     return *(own_bodies_.empty() ? body_ : own_bodies_[static_cast<std::size_t>(robot)]);
   }

@@ -91,8 +91,8 @@ const std::vector<double>& StepsOnCpu::outputs() {
 void StepsOnCpu::take_over(StepsOnCpu& other) {
   SUPPLE_EXPECT(other.robots() == robots());
   state_ = std::move(other.state_);
-  y_ = std::move(other.y_);
-  outputs_known_ = other.outputs_known_;
+  y_ = std::move(other.y_);  // of its robots: shapes may be others here
+  outputs_known_ = false;
   set_failures(other.failures());
 }
 

@@ -9,7 +9,7 @@
 #include "kernels/elements/block_stiffness.hpp"
 #include "kernels/elements/point_ops.hpp"
 #include "kernels/elements/robot_reports.hpp"
-#include "kernels/step/system_factors.hpp"
+#include "kernels/elements/system_factors.hpp"
 
 namespace supple {
 

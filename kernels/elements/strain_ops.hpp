@@ -11,7 +11,7 @@
 #include "kernels/dense/cholesky.hpp"
 #include "kernels/elements/geometric_share.hpp"
 #include "kernels/elements/point_stiffness.hpp"
-#include "kernels/step/system_factors.hpp"
+#include "kernels/elements/system_factors.hpp"
 
 namespace supple {
 

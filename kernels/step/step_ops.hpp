@@ -10,8 +10,8 @@
 #include "kernels/base/team.hpp"
 #include "kernels/dense/cholesky.hpp"
 #include "kernels/elements/robot_reports.hpp"
+#include "kernels/elements/system_factors.hpp"
 #include "kernels/math/inner_product.hpp"
-#include "kernels/step/system_factors.hpp"
 
 namespace supple {
 

@@ -12,13 +12,16 @@
 #include <vector>
 
 #include "engine/mechanics/assembly/assembly_robot.hpp"
-#include "engine/mechanics/variations.hpp"
 #include "engine/model/full_model.hpp"
 #include "engine/model/reduced_model.hpp"
 #include "engine/scene/scene.hpp"
 #include "engine/scene/units.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/progress.hpp"
+
+namespace supple {
+struct Variations;  // engine/mechanics/variations.hpp
+}
 
 namespace supple::python {
 

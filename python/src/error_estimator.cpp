@@ -32,7 +32,8 @@ bool after_step(EstimatedError& self, BatchSimulation& simulation) {
     throw InputError("the simulation is not one of one robot with this model",
                      "supple.Simulation(model), of the same object");
   if (!simulation.variations().none() || !simulation.parameters().empty())
-    throw InputError("the simulation has variations, which the finer model does not know", "model.with_parameters()");
+    throw InputError("the simulation has variations or parameters, which the finer model does not know",
+                     "a simulation without them");
   return self.estimator.after_step(simulation.state());
 }
 

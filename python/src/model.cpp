@@ -82,8 +82,8 @@ nb::object scale_of_parameters(const ReducedModel& self, const std::map<std::str
   for (const auto& [name, value] : values)
     for (const Parameter& parameter : self.robot.parameters)
       if (parameter.name == name && parameter.kind != ParameterKind::stiffness)
-        throw InputError("'" + name + "' is no stiffness: robots of a batch have it in common",
-                         "with_parameters() for all robots");
+        throw InputError("'" + name + "' is no stiffness, which factors on moduli are of",
+                         "Simulation.set_parameters(), or set_variations(density=...)");
   std::vector<double> scale = region_factors(self, named_parameters(self, values));
   const std::size_t regions = scale.size();
   return nb::cast(array(std::move(scale), {regions}));

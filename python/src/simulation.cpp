@@ -527,17 +527,20 @@ void bind_results(nb::class_<BatchSimulation>& simulation) {
 
 namespace {
 
-void set_parameters(BatchSimulation& self, const nb::dict& given) {
-  const Robot& robot = self.robot();
+void set_parameters(BatchSimulation& self, const nb::object& given) {
+  if (self.reduced() == nullptr) self.set_parameters({});  // throws
+  const Robot& robot = self.reduced()->robot;
   const std::size_t robots = count(self.robots()), parameters = robot.parameters.size();
-  std::vector<double> values(given.size() == 0 ? 0 : robots * parameters, 1.0);
-  for (const auto& [key, value] : given) {
+  const auto table = nb::cast<nb::dict>(nb::module_::import_("builtins").attr("dict")(given));
+  std::vector<double> values(table.size() == 0 ? 0 : robots * parameters, 1.0);
+  for (const auto& [key, value] : table) {
     const auto name = nb::cast<std::string>(key);
     const auto found = std::ranges::find(robot.parameters, name, &Parameter::name);
     if (found == robot.parameters.end()) (void)parameters_by_name(robot, std::vector<NamedValue>{{name, 1}});  // throws
-    double one = 0;
-    const bool same = nb::try_cast(value, one);
-    const std::vector<double> own = same ? std::vector(robots, one) : numbers_of(value, name.c_str(), {robots});
+    const bool same = PyFloat_Check(value.ptr()) || PyLong_Check(value.ptr());
+    if (value.is_none()) throw nb::type_error(fmt::format("{} is a number or a float64 array", name).c_str());
+    const std::vector<double> own =
+        same ? std::vector(robots, nb::cast<double>(value)) : numbers_of(value, name.c_str(), {robots});
     for (std::size_t b = 0; b < robots; ++b)
       values[b * parameters + static_cast<std::size_t>(found - robot.parameters.begin())] = own[b];
   }

@@ -92,6 +92,8 @@ class SuppleVectorEnv(VectorEnv[Observation, Array, Any]):
         if variations:
             _check(variations, self.sim)
         self._drawn = self._unvaried() if variations else {}
+        if variations:
+            self.sim.set_variations(**self._drawn)  # raises where the robot has none
         size = self.task.observe().shape[1]
         self.single_observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (size,), np.float32)
         self.single_action_space = gymnasium.spaces.Box(-1.0, 1.0, (self.task.inputs,), np.float32)
@@ -180,7 +182,8 @@ class SuppleVectorEnv(VectorEnv[Observation, Array, Any]):
         if asked and asked.density:
             own["density"] = np.ones(B)
         if asked and asked.damping:
-            own |= {"rayleigh_mass": np.full(B, sim.rayleigh_mass), "rayleigh_stiffness": np.full(B, sim.rayleigh_stiffness)}
+            own["rayleigh_mass"] = np.full(B, sim.rayleigh_mass)
+            own["rayleigh_stiffness"] = np.full(B, sim.rayleigh_stiffness)
         return own
 
     def _vary(self, which: Mask) -> None:
@@ -273,6 +276,10 @@ def _check(variations: Variations, sim: Simulation) -> None:
         ends = getattr(variations, name)
         if ends is not None and not 0 <= ends[0] <= ends[1] < np.inf:
             raise InputError(f"variations.{name} is {ends}", "two ends, the lower first")
+    if variations.density is not None and variations.density[0] == 0:
+        raise InputError("variations.density begins at 0", "factors above 0")
+    if variations.damping is not None and sim.rayleigh_mass == 0 and sim.rayleigh_stiffness == 0:
+        raise InputError("variations.damping: the robot is not damped", "leave it out, or rayleigh_stiffness in its scene")
     if variations.friction is not None and not sim.obstacle_names:
         raise InputError("variations.friction: the robot has no obstacles", "leave it out")
     if not 0 <= variations.tilt <= np.pi:

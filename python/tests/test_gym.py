@@ -179,7 +179,10 @@ def test_a_spec_makes_the_environment_again(model: supple.Model) -> None:
     assert env.step(np.zeros(2))[3]
 
 
-@pytest.mark.parametrize("wrong", [{"material": (2.0, 1.0)}, {"friction": (0.1, 0.2)}, {"tilt": -1.0}])
+@pytest.mark.parametrize(
+    "wrong",
+    [{"material": (2.0, 1.0)}, {"friction": (0.1, 0.2)}, {"tilt": -1.0}, {"density": (0.0, 1.0)}, {"damping": (2.0, 1.0)}],
+)
 def test_variations_that_cannot_be(model: supple.Model, wrong: dict[str, object]) -> None:
     with pytest.raises(supple.InputError, match="variations"):
         vector(model, 2, AutoresetMode.NEXT_STEP, variations=gym.Variations(**wrong))  # type: ignore[arg-type]

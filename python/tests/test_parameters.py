@@ -68,8 +68,12 @@ def test_robots_of_a_batch_differ_by_their_shape(parametric: supple.Model) -> No
     values = {"modulus": np.array([0.6, 1.5, 1.0]), "height": np.array([1.2, 0.8, 1.0])}
     batch = tip_at_rest(parametric, 3)
     batch.step(5)
+    before = batch.points.copy()
     batch.set_parameters(values)
     batch.set_variations(density=np.array([1.0, 1.0, 1.1]))
+    # The same coordinates of another shape.
+    assert all(np.abs(batch.points[robot] - before[robot]).max() > 1e-3 for robot in (0, 1))
+    np.testing.assert_array_equal(batch.points[2], before[2])
     batch.step(15)
     for robot in range(3):
         alone = tip_at_rest(parametric)
@@ -80,7 +84,8 @@ def test_robots_of_a_batch_differ_by_their_shape(parametric: supple.Model) -> No
         np.testing.assert_array_equal(batch.q[robot], alone.q[0])
         np.testing.assert_array_equal(batch.skin(robot), alone.skin(0))
         np.testing.assert_array_equal(batch.stress(robot), alone.stress(0))
-    assert np.ptp(batch.skin(0)[:, 2]) > 1.2 * np.ptp(batch.skin(1)[:, 2])
+    heights = [float(np.ptp(batch.skin(robot)[:3, 2])) for robot in range(3)]  # of the held end
+    np.testing.assert_allclose(heights, 0.02 * values["height"], rtol=1e-12)
     # From the start as models at these values.
     batch.set_variations()
     batch.reset()
@@ -96,6 +101,20 @@ def test_robots_of_a_batch_differ_by_their_shape(parametric: supple.Model) -> No
     np.testing.assert_array_equal(batch.q[1], plain.q[0])
 
 
+def test_each_shape_is_led_to_its_goal(parametric: supple.Model) -> None:
+    heights = np.array([0.8, 1.2])
+    batch = supple.Simulation(parametric, 2, inverse=True)
+    batch.set_parameters({"height": heights})
+    batch.settle()
+    at_rest = batch.effectors.copy()
+    assert abs(at_rest[0, 0, 2] - at_rest[1, 0, 2]) > 1e-3
+    np.testing.assert_allclose(batch.goal_errors, 0, atol=1e-9)
+    for robot, height in enumerate(heights):
+        alone = supple.Simulation(parametric.with_parameters({"height": height}), inverse=True)
+        alone.settle()
+        np.testing.assert_array_equal(at_rest[robot], alone.effectors[0])
+
+
 def test_wrong_values_are_errors(parametric: supple.Model) -> None:
     with pytest.raises(supple.InputError, match="its range is 0.5 to 2"):
         parametric.with_parameters({"modulus": 3})
@@ -108,8 +127,11 @@ def test_wrong_values_are_errors(parametric: supple.Model) -> None:
         batch.set_parameters({"height": np.array([1.0, 1.4])})
     with pytest.raises(supple.InputError, match="did you mean 'height'"):
         batch.set_parameters({"hight": 1.0})
-    with pytest.raises(ValueError, match="height is not of shape"):
-        batch.set_parameters({"height": np.ones(3)})
+    for wrong in (np.ones(3), np.ones(1)):
+        with pytest.raises(ValueError, match="height is not of shape"):
+            batch.set_parameters({"height": wrong})
+    with pytest.raises(TypeError, match="height is a number or"):
+        batch.set_parameters({"height": None})  # type: ignore[dict-item]
     with pytest.raises(supple.InputError, match="set already"):
         supple.Simulation(parametric.with_parameters({"height": 1.1})).set_parameters({"height": 1.0})
     with pytest.raises(supple.InputError, match="set already"):

@@ -114,10 +114,13 @@ std::size_t FullMechanics::bytes() const {
   const auto of = [](const auto&... list) { return (std::size_t{0} + ... + (list.size() * sizeof(list[0]))); };
   const std::size_t sum = of(mass_, magnitude_, u_, pattern_.column_start, pattern_.row, pattern_.contribution_start,
                              pattern_.source, pattern_.scalar.column_start, pattern_.scalar.row);
-  const std::size_t values = 2 * pattern_.scalar.row.size();  // of the stiffness and of the system
+  const std::size_t nodes = pattern_.scalar.row.size();
+  // Of the stiffness and of the system, which lies beside its nodes' part.
+  const std::size_t values = 2 * nodes + (segments_ ? pattern().row.size() : 0);
   const std::size_t blocks =
       evaluate_ && !model_.robot.motions.empty() ? 9 * static_cast<std::size_t>(block_offset_.back()) : 0;
-  return sum + sizeof(double) * (values + blocks) + (elements_ ? elements_->bytes() : 0);
+  return sum + sizeof(double) * (values + blocks) + (elements_ ? elements_->bytes() : 0) +
+         (segments_ ? segments_->bytes() : 0);
 }
 
 std::span<const double> FullMechanics::weighted_stress(int field) const {
@@ -374,7 +377,8 @@ SystemReport FullMechanics::factor_system(const SystemCoefficients& coefficients
   }
   solver_ = solver.get();
   FactorReport report = solver_->factor(system_.data());
-  report.negative_pivots -= of_segments;
+  // A borrowed factor is of another state, in which other segments may be slack.
+  if (report.status == FactorStatus::ok) report.negative_pivots = std::max(0, report.negative_pivots - of_segments);
   switch (report.status) {
     case FactorStatus::ok:
       return {SystemStatus::ok, report.negative_pivots};

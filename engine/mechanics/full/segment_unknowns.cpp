@@ -147,6 +147,12 @@ int SegmentUnknowns::assemble(std::span<const double> A0, std::span<const double
   return own;
 }
 
+std::size_t SegmentUnknowns::bytes() const {
+  const std::size_t indices =
+      nodes_.column_start.size() + nodes_.row.size() + pattern_.column_start.size() + pattern_.row.size();
+  return indices * sizeof(int) + couplings_.size() * sizeof(Coupling) + segments_.size() * sizeof(Segment);
+}
+
 void SegmentUnknowns::solve(SparseDirect& factor, std::span<double> X, int count) {
   const auto n = extent(nodes_.n), all = extent(pattern_.n);
   extended_.assign(extent(count) * all, 0.0);

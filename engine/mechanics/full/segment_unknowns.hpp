@@ -1,13 +1,13 @@
 #pragma once
-// The geometric stiffness of cables whose points move with many nodes of the mesh (attachments of a radius, elements of
+// The geometric stiffness of cables whose points move with many nodes of the mesh (attachments of a radius, hexahedra of
 // second order). It would couple all nodes of both ends of a segment with each other: a tentacle with attachments of 12
 // mm has 3.3 times the entries in its factors. A segment between points p and q has the stiffness kappa P, P = I - e e^T
 // and kappa = tension/length, on the motion D^T u of q relative to p. With an unknown z for each of them,
 //   [A0  G] [u]   [r]
 //   [G^T -I] [z] = [0],   G = sqrt(|kappa|) D P,
-// has the solution of (A0 + G G^T) u = r: nodes are coupled to z alone, which gets -1 under tension, and 1 under
-// pressure, where G G^T is subtracted, and of segments without a force. Eigenvalues below zero: as many as A has, and one for
-// each -1 (Haynsworth).
+// has the solution of (A0 + G G^T) u = r: nodes are coupled to z alone. Under pressure, where G G^T
+// is subtracted, z has I in the place of -I, and without a force G is 0 and z has I. Eigenvalues below zero: as many as A has,
+// and one for each -1 (Haynsworth).
 
 #include <span>
 #include <vector>
@@ -29,6 +29,7 @@ class SegmentUnknowns {
   /// many of the eigenvalues below zero are the segments' own.
   int assemble(std::span<const double> A0, std::span<const double> y, std::span<const double> multipliers,
                std::vector<double>& values) const;
+  std::size_t bytes() const;
   /// X [count][unknowns of the nodes] <- A^-1 X.
   void solve(SparseDirect& factor, std::span<double> X, int count);
 

@@ -124,6 +124,7 @@ void ReducedRobots::set_variations(Variations variations) {
   check_variations(model_, robots_, variations);
   variations_ = std::move(variations);
   ++changes_;
+  ++factorisations_;  // what was made with other masses or moduli is not of these robots
   systems_.clear();
   const auto &density = variations_.density, &a = variations_.rayleigh_mass, &b = variations_.rayleigh_stiffness;
   for (std::size_t k = 0; k < extent(robots_) && !(density.empty() && a.empty() && b.empty()); ++k)

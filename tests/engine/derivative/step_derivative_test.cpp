@@ -61,9 +61,11 @@ Given somewhere(const ReducedModel& model, int robots, int held = 0) {
     for (const double g : {0.4, -0.3, -9.0}) given.variations.gravity.push_back(g + b);
     for (const PlacedObstacle& placed : model.robot.obstacles)
       given.variations.friction.push_back(placed.friction * (1 + 0.1 * b));
-    given.variations.density.push_back(0.9 + 0.3 * b);
-    given.variations.rayleigh_mass.push_back(0.5 + b);
-    given.variations.rayleigh_stiffness.push_back(0.002 * (1 + b));
+    // Contacts that are near to slipping are so by the model's own.
+    const double differs = model.robot.touches() ? 0 : 1 + b;
+    given.variations.density.push_back(1 + 0.2 * differs);
+    given.variations.rayleigh_mass.push_back(model.robot.rayleigh_mass + 0.2 * differs);
+    given.variations.rayleigh_stiffness.push_back(model.robot.rayleigh_stiffness + 0.001 * differs);
   }
   given.load = random_list(given.state.q.size(), 0.01);
   for (int step = 1; step <= 6; ++step) {

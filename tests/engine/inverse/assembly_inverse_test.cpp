@@ -108,9 +108,10 @@ directions = [[1, 0, 0], [0, 0, 1]]
     ASSERT_EQ(inverse.step(goal.v, led).status, StepStatus::ok);
     errors[k] = std::max(std::abs(led.motions[0] - changed.motions[0]),
                          std::abs(led.commands[motor] - changed.commands[motor]));
-    // Of second order in the change (below): some 10/rad times its square, however far the start is from equilibrium.
-    EXPECT_LT(errors[k], 0.3 * size) << led.motions[0] << " " << changed.motions[0] << " " << led.commands[motor] << " "
-                                     << changed.commands[motor];
+    // Of second order in the change (below): some 10/rad times its square, 15/rad on processors that round otherwise,
+    // however far the start is from equilibrium.
+    EXPECT_LT(errors[k], 20 * size * size)
+        << led.motions[0] << " " << changed.motions[0] << " " << led.commands[motor] << " " << changed.commands[motor];
   }
   EXPECT_NEAR(errors[0] / errors[1], 4, 1);
 }

@@ -244,7 +244,7 @@ TEST(SensorReadings, AreTheSameHoweverOftenTheyAreRead) {
 TEST(SensorReadings, GravityThatVariesIsFelt) {
   const auto model = bar({sensor_bodies::in_the_end("imu", SensorKind::accelerometer)});
   BatchSimulation sim(body_of(model), {.robots = 2});
-  sim.set_variations({.gravity = {1, -2, -9.81, 0, 0, 0}, .material_scale = {}, .friction = {}});
+  sim.set_variations({.gravity = {1, -2, -9.81, 0, 0, 0}});
   const std::vector<double> readings = values(sim);
   EXPECT_NEAR(readings[2], 9.81, 1e-9);
   for (int k = 3; k < 6; ++k) EXPECT_NEAR(readings[static_cast<std::size_t>(k)], 0, 1e-9);

@@ -146,6 +146,9 @@ TEST(KeptTangent, IsDroppedWhereItIsNotOfThisMotion) {
   point_masses::run(other, mechanics, 1, state);
   EXPECT_EQ(stepper.step(control, moved).iterations, 1) << "another's factor";
   ASSERT_EQ(stepper.step(control, moved).iterations, 0);
+  mechanics.set_variations({.density = {1.1}, .rayleigh_mass = {5}});
+  EXPECT_EQ(stepper.step(control, moved).iterations, 1) << "another mass and damping";
+  ASSERT_EQ(stepper.step(control, moved).iterations, 0);
   stepper.set_time_step(h / 2);
   EXPECT_EQ(stepper.step(control, moved).iterations, 1) << "another time step";
 }

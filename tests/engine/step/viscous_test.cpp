@@ -343,7 +343,7 @@ TEST(Viscous, EachRobotMovesAsAlone) {
   }
   for (int b = 0; b < robots; ++b) {
     ReducedMechanics alone(reduced);
-    alone.set_variations({.gravity = {}, .material_scale = {variations.material_scale[extent(b)]}, .friction = {}});
+    alone.set_variations({.material_scale = {variations.material_scale[extent(b)]}});
     Stepper own(alone, {.time_step = 0.01});
     State state = rest_state(alone);
     for (int step = b == 1 ? 10 : 0; step < 20; ++step) {

@@ -12,7 +12,7 @@
 namespace supple {
 namespace {
 
-// Multipliers of the cable, the force, the strut and the distance: under tension, none, under pressure, under tension.
+// Multipliers of two cables, the strut and the distance: under tension, slack, under pressure, under tension.
 const std::vector<double> multipliers{5, 0, -4, 3};
 
 FullModel bar(double attachment_radius) {
@@ -21,11 +21,11 @@ FullModel bar(double attachment_radius) {
     if (actuator.kind == ActuatorKind::cable) actuator.attachment_radius = attachment_radius;
   ConstraintScene distance;
   distance.name = "distance";
-  distance.points = {{{0.2, 0.06, 0.02}}};
+  distance.points = {{{0.2, 0.05, 0.05}}};
   distance.anchor = Vec3d{{0.35, 0.1, -0.1}};
   distance.attachment_radius = attachment_radius;
   scene.constraints = {distance};
-  return build_full_model(scene, reduced_bodies::bar(true, 10));
+  return build_full_model(scene, box_hexahedra({{0, 0, 0}}, {{0.3, 0.1, 0.1}}, 12, 4, 4));
 }
 
 // f - H^T lambda at q.
@@ -60,10 +60,10 @@ Solved solved(FullMechanics& mechanics, const std::vector<double>& q, double mas
 }
 
 TEST(SegmentUnknowns, SystemsAreThoseOfTheForces) {
-  const FullModel model = bar(0.045);
-  EXPECT_EQ(SegmentUnknowns::rows(model), (std::vector<char>{1, 0, 1, 1}));
+  const FullModel model = bar(0.052);
+  EXPECT_EQ(SegmentUnknowns::rows(model), (std::vector<char>{1, 1, 1, 1}));
   FullMechanics mechanics(model);
-  EXPECT_EQ(mechanics.pattern().n, mechanics.node_pattern().scalar.n + 3 * 4);
+  EXPECT_EQ(mechanics.pattern().n, mechanics.node_pattern().scalar.n + 3 * 5);
   const std::vector<double> q = boxes::random_vector(model.coordinates.nv, 2e-3);
   const Solved found = solved(mechanics, q, 0);
   ASSERT_EQ(found.report.status, SystemStatus::ok);
@@ -85,7 +85,7 @@ TEST(SegmentUnknowns, SystemsAreThoseOfTheForces) {
 
 // With a mass below zero the matrix has many eigenvalues below zero; and segments that push or pull each their own.
 TEST(SegmentUnknowns, EigenvaluesBelowZero) {
-  const FullModel model = bar(0.045);
+  const FullModel model = bar(0.052);
   FullMechanics mechanics(model);
   const std::vector<double> q = boxes::random_vector(model.coordinates.nv, 2e-3);
   for (const double mass : {0.0, -2e3, -2e4}) {

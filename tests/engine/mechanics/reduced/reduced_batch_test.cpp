@@ -266,7 +266,9 @@ TEST_P(ReducedBatch, SinglePrecision) {
     ReducedBatchMechanics exact(model, GetParam(), robots);
     ReducedBatchMechanics rounded(model, GetParam(), robots, {.precision = Precision::fp32});
     for (ReducedBatchMechanics* mechanics : {&exact, &rounded})
-      mechanics->set_variations({.gravity = {}, .material_scale = {1, 1.5, 0.7, 1, 2, 1, 1}, .friction = {}});
+      mechanics->set_variations({.material_scale = {1, 1.5, 0.7, 1, 2, 1, 1},
+                                 .density = {1, 0.8, 1.2, 1.5, 0.6, 1, 1},
+                                 .rayleigh_mass = {0, 1, 2, 0.5, 0, 0, 0}});
     const std::vector<double> q = boxes::random_vector(robots * modes, 0.003);
     std::vector<double> f(q.size()), f_rounded(q.size());
     (void)test::Hosted(exact).evaluate_forces(q, {}, TangentKind::safe, f);

@@ -111,6 +111,8 @@ TEST_P(RobotsOfTheirOwn, MoveAsModelsOfTheirOwn) {
     ASSERT_EQ(model.regions(), 3);
     const Variations own = some_variations(model);
     auto all = all_mechanics(model);
+    all.push_back(std::make_unique<ReducedBatchMechanics>(model, GetParam(), robots,
+                                                          BatchSettings{.algebra = SystemAlgebra::fused}));
     all.insert(all.begin(), std::make_unique<ReducedMechanics>(model, robots));  // by Newton's method
     for (const auto& mechanics : all) {
       // Set when the stepper is there: the next step knows.
@@ -140,6 +142,33 @@ TEST_P(RobotsOfTheirOwn, MoveAsModelsOfTheirOwn) {
           EXPECT_GT(boxes::difference(of_robot(state.q, b), of_robot(state.q, b - 1)), 1e-2);
         }
       }
+    }
+  }
+}
+
+// Damping in the part of the forces that is not implicit, and of both factors.
+TEST_P(RobotsOfTheirOwn, MoveAsModelsOfTheirOwnWithImplicitFactors) {
+  const boxes::Law corotational = boxes::all_laws()[0];
+  const ReducedModel model = two_materials(corotational, corotational, false);
+  const Variations own = some_variations(model);
+  const StepSettings settings{.time_step = 0.01, .implicit_velocity = 0.7, .implicit_position = 0.8};
+  for (const auto& mechanics : all_mechanics(model)) {
+    mechanics->set_variations(own);
+    Stepper stepper(*mechanics, settings);
+    State state = rest_state(*mechanics);
+    for (int step = 1; step <= 20; ++step)
+      ASSERT_EQ(stepper.step(control_at(step, *mechanics), state).status, StepStatus::ok);
+    for (int b = 0; b < robots; ++b) {
+      const ReducedModel alone = own_model(model, own, static_cast<std::size_t>(b));
+      ReducedMechanics one(alone);
+      Stepper single(one, settings);
+      State expected = rest_state(one);
+      Control control = zero_control(one);
+      for (int step = 1; step <= 20; ++step) {
+        command(step, b, control.commands.data());
+        ASSERT_EQ(single.step(control, expected).status, StepStatus::ok);
+      }
+      EXPECT_LT(boxes::difference(of_robot(state.q, b), expected.q), 1e-10);  // rounding, as above
     }
   }
 }

@@ -5,7 +5,7 @@
 
 namespace supple {
 
-// Of a robot: factor on its masses, and Rayleigh's coefficients a [1/s] and b [s].
+// What a robot has of its own in M and in its damping: a factor on its masses, Rayleigh's coefficients a [1/s] and b [s].
 struct RobotSystem {
   double density = 1, a = 0, b = 0;
 };
