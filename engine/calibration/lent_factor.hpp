@@ -16,7 +16,8 @@ class LentFactor {
   /// A solver for one model: the analysis is kept if its pattern and kind of matrix are those of the last one.
   std::unique_ptr<SparseDirect> solver();
   /// One that solves with the last factor of solver(), whatever matrix of the same pattern it is given: Newton's method
-  /// converges linearly with it, by as much as both matrices differ. Only while there is a factor, and as long as this object lives.
+  /// converges linearly with it, by as much as both matrices differ. Only while there is a factor, and as long as this
+  /// object lives.
   std::unique_ptr<SparseDirect> borrowed();
   bool factored() const { return factored_; }
   /// The next factor is another model's.

@@ -5,9 +5,9 @@
 // and kappa = tension/length, on the motion D^T u of q relative to p. With an unknown z for each of them,
 //   [A0  G] [u]   [r]
 //   [G^T -I] [z] = [0],   G = sqrt(|kappa|) D P,
-// has the solution of (A0 + G G^T) u = r: nodes are coupled to z alone. Under pressure, where G G^T
-// is subtracted, z has I in the place of -I, and without a force G is 0 and z has I. Eigenvalues below zero: as many as A has,
-// and one for each -1 (Haynsworth).
+// has the solution of (A0 + G G^T) u = r: nodes are coupled to z alone. Under pressure, where G G^T is subtracted, z has I
+// in the place of -I, and without a force G is 0 and z has I. Eigenvalues below zero: as many as A has, and one for each -1
+// (Haynsworth).
 
 #include <span>
 #include <vector>
