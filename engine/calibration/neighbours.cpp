@@ -91,10 +91,12 @@ Neighbourhood::Neighbourhood(const FullModel& model, const std::vector<Neighbour
       own_(std::make_unique<FullMechanics>(model, [&factor] { return factor.solver(); })) {
   factor_.forget();
   for (const Neighbour& neighbour : neighbours) {
-    auto borrows = std::make_unique<FullMechanics>(neighbour.model, [&factor] { return factor.borrowed(); });
+    std::unique_ptr<FullMechanics>& beside = beside_.emplace_back();
+    if (!compares_equilibria(model.robot))
+      beside = std::make_unique<FullMechanics>(neighbour.model, [&factor] { return factor.borrowed(); });
     // Friction that begins at 0 couples a cable's points otherwise (segment_unknowns.hpp).
-    const bool fits = !compares_equilibria(model.robot) && same_pattern(borrows->pattern(), own_->pattern());
-    beside_.push_back(fits ? std::move(borrows) : std::make_unique<FullMechanics>(neighbour.model));
+    if (!beside || !same_pattern(beside->pattern(), own_->pattern()))
+      beside = std::make_unique<FullMechanics>(neighbour.model);
   }
 }
 

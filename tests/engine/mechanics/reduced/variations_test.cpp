@@ -84,6 +84,29 @@ Control control_at(int step, const Mechanics& mechanics) {
   return control;
 }
 
+constexpr int path_steps = 20;
+
+State moved(const Mechanics& mechanics, Stepper& stepper) {
+  State state = rest_state(mechanics);
+  for (int step = 1; step <= path_steps; ++step)
+    EXPECT_EQ(stepper.step(control_at(step, mechanics), state).status, StepStatus::ok);
+  return state;
+}
+
+// Robot b by itself, of a model that was changed so.
+State moved_alone(const ReducedModel& model, const Variations& own, int b, const StepSettings& settings) {
+  const ReducedModel alone = own_model(model, own, static_cast<std::size_t>(b));
+  ReducedMechanics one(alone);
+  Stepper stepper(one, settings);
+  State state = rest_state(one);
+  Control control = zero_control(one);
+  for (int step = 1; step <= path_steps; ++step) {
+    command(step, b, control.commands.data());
+    EXPECT_EQ(stepper.step(control, state).status, StepStatus::ok);
+  }
+  return state;
+}
+
 std::vector<double> of_robot(const std::vector<double>& values, int b) {
   const auto size = static_cast<std::ptrdiff_t>(values.size() / robots);
   return {values.begin() + b * size, values.begin() + (b + 1) * size};
@@ -120,19 +143,9 @@ TEST_P(RobotsOfTheirOwn, MoveAsModelsOfTheirOwn) {
           .scheme = mechanics == all.front() ? StepScheme::newton : StepScheme::one_linearisation, .time_step = 0.01};
       Stepper stepper(*mechanics, settings);
       mechanics->set_variations(own);
-      State state = rest_state(*mechanics);
-      for (int step = 1; step <= 20; ++step)
-        ASSERT_EQ(stepper.step(control_at(step, *mechanics), state).status, StepStatus::ok);
+      const State state = moved(*mechanics, stepper);
       for (int b = 0; b < robots; ++b) {
-        const ReducedModel alone = own_model(model, own, static_cast<std::size_t>(b));
-        ReducedMechanics one(alone);
-        Stepper single(one, settings);
-        State expected = rest_state(one);
-        Control control = zero_control(one);
-        for (int step = 1; step <= 20; ++step) {
-          command(step, b, control.commands.data());
-          ASSERT_EQ(single.step(control, expected).status, StepStatus::ok);
-        }
+        const State expected = moved_alone(model, own, b, settings);
         // Rounding of sums in another order, through systems of condition 1e4. Newton's method ends at 1e-9 of the
         // forces at work.
         const double tolerance = mechanics == all.front() ? 1e-7 : 1e-10;
@@ -155,19 +168,9 @@ TEST_P(RobotsOfTheirOwn, MoveAsModelsOfTheirOwnWithImplicitFactors) {
   for (const auto& mechanics : all_mechanics(model)) {
     mechanics->set_variations(own);
     Stepper stepper(*mechanics, settings);
-    State state = rest_state(*mechanics);
-    for (int step = 1; step <= 20; ++step)
-      ASSERT_EQ(stepper.step(control_at(step, *mechanics), state).status, StepStatus::ok);
+    const State state = moved(*mechanics, stepper);
     for (int b = 0; b < robots; ++b) {
-      const ReducedModel alone = own_model(model, own, static_cast<std::size_t>(b));
-      ReducedMechanics one(alone);
-      Stepper single(one, settings);
-      State expected = rest_state(one);
-      Control control = zero_control(one);
-      for (int step = 1; step <= 20; ++step) {
-        command(step, b, control.commands.data());
-        ASSERT_EQ(single.step(control, expected).status, StepStatus::ok);
-      }
+      const State expected = moved_alone(model, own, b, settings);
       EXPECT_LT(boxes::difference(of_robot(state.q, b), expected.q), 1e-10);  // rounding, as above
     }
   }
@@ -180,20 +183,10 @@ TEST_P(RobotsOfTheirOwn, TouchTheFloorWithTheirOwnFriction) {
   for (const auto& mechanics : all_mechanics(model)) {
     mechanics->set_variations(own);
     Stepper stepper(*mechanics, {.time_step = 0.01});
-    State state = rest_state(*mechanics);
-    for (int step = 1; step <= 20; ++step)
-      ASSERT_EQ(stepper.step(control_at(step, *mechanics), state).status, StepStatus::ok);
+    const State state = moved(*mechanics, stepper);
     bool gripped = false;
     for (int b = 0; b < robots; ++b) {
-      const ReducedModel alone = own_model(model, own, static_cast<std::size_t>(b));
-      ReducedMechanics one(alone);
-      Stepper single(one, {.time_step = 0.01});
-      State expected = rest_state(one);
-      Control control = zero_control(one);
-      for (int step = 1; step <= 20; ++step) {
-        command(step, b, control.commands.data());
-        ASSERT_EQ(single.step(control, expected).status, StepStatus::ok);
-      }
+      const State expected = moved_alone(model, own, b, {.time_step = 0.01});
       // Contact forces are found to 1e-8 (tight_residual).
       EXPECT_LT(boxes::difference(of_robot(state.q, b), expected.q), 1e-7);
       const Vec3d force = contact_bodies::total_force(expected);
